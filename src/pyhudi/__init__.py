@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyhudi.keygen.user import RecordKeyGenerator, register_key_generator
     from pyhudi.merge.custom import RecordMerger, register_merger
     from pyhudi.service.archival.archival_result import ArchivalResult
+    from pyhudi.service.cleaning.clean_result import CleanResult
     from pyhudi.service.clustering.clustering_result import ClusteringResult
     from pyhudi.service.compaction.compaction_result import CompactionResult
     from pyhudi.service.indexes.change_indexes import IndexChange
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArchivalResult",
+    "CleanResult",
     "ClusteringResult",
     "CompactionResult",
     "HudiTable",
@@ -53,6 +55,7 @@ __all__ = [
 
 _MODULES = {
     "ArchivalResult": "pyhudi.service.archival.archival_result",
+    "CleanResult": "pyhudi.service.cleaning.clean_result",
     "ClusteringResult": "pyhudi.service.clustering.clustering_result",
     "CompactionResult": "pyhudi.service.compaction.compaction_result",
     "HudiTable": "pyhudi.table.hudi_table",

@@ -13,7 +13,7 @@ from tests.unit.table.tables import files_of, make_table, ride
 
 Rows = list[tuple[object, ...]]
 _INDEXES = {"hoodie.metadata.record.index.enable": "true", "hoodie.metadata.index.bloom.filter.enable": "true"}
-_ARCHIVE = {"hoodie.keep.min.commits": "3", "hoodie.keep.max.commits": "4"}
+_ARCHIVE = {"hoodie.clean.automatic": "false", "hoodie.keep.min.commits": "3", "hoodie.keep.max.commits": "4"}
 TABLES = {
     "cow-9": ("9", "COPY_ON_WRITE", {}),
     "mor-9": ("9", "MERGE_ON_READ", {}),

@@ -43,7 +43,7 @@ class Story:
                 self.path, rows, "append", self.kind.reference_options("upsert") | LIMITS | NOT_CLEANED | WITH_METADATA_TABLE
             )
         else:
-            HudiTable.open(self.path).upsert(rows, options=LIMITS)
+            HudiTable.open(self.path).upsert(rows, options=LIMITS | NOT_CLEANED)
         self.past[self._commits()[-1]] = self.model.sorted()
 
     def check(self, *, by_reference: bool = False) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from pyhudi.cli.archive_command import archive
+from pyhudi.cli.clean_command import clean
 from pyhudi.cli.cluster_command import cluster
 from pyhudi.cli.compact_command import compact
 from pyhudi.cli.index_command import index
@@ -43,6 +44,7 @@ def main(*, verbose: bool) -> None:
 
 
 main.add_command(archive)
+main.add_command(clean)
 main.add_command(cluster)
 main.add_command(change_table_type)
 main.add_command(compact)

@@ -27,10 +27,11 @@ from pyhudi.timeline.timeline import Timeline
 
 @dataclass(slots=True)
 class PartitionFiles:
-    """Committed base and log files of one partition, by file id."""
+    """Committed base and log files of one partition, by file id; `changes` are the logs of changes, which no reader of rows merges."""
 
     base: dict[str, list[ListedBase]] = field(default_factory=lambda: defaultdict(list))
     logs: dict[str, list[LogFile]] = field(default_factory=lambda: defaultdict(list))
+    changes: dict[str, list[LogFile]] = field(default_factory=lambda: defaultdict(list))
 
     def repeated_base_files(self) -> list[tuple[str, ListedBase]]:
         """Return base files that share their file id, which precedes each, and instant with another: attempts of one task."""
@@ -48,10 +49,7 @@ class PartitionFiles:
 
 
 def committed_files(partition_path: str, listing: Iterable[FileStatus], timeline: Timeline) -> PartitionFiles:
-    """Return the data files of a listing that the timeline makes visible; other names are not ours and are ignored.
-
-    Logs of changes are left out: no reader of rows merges them.
-    """
+    """Return the data files of a listing that the timeline makes visible; other names are not ours and are ignored."""
     result, is_committed, names_tell = PartitionFiles(), lru_cache(timeline.visibility.shows), timeline.layout > 1
     unseen: list[tuple[LogFileName, int]] = []
     unseen_bases: set[tuple[str, str]] = set()
@@ -68,15 +66,16 @@ def committed_files(partition_path: str, listing: Iterable[FileStatus], timeline
                 unseen_bases.add(base)
             continue
         log = parse_log_file_name(name)
-        if log is None or log.suffix:
+        if log is None:
             continue
-        if is_committed(log.instant) if names_tell else _log_may_count(log, timeline):
-            result.logs[log.file_id].append(LogFile(partition_path, log, status.size))
+        if is_committed(log.instant) if names_tell or log.is_cdc else _log_may_count(log, timeline):
+            logs = result.changes if log.is_cdc else result.logs
+            logs[log.file_id].append(LogFile(partition_path, log, status.size))
         elif names_tell:
             unseen.append((log, status.size))
     for log, size in unseen:
         # Its blocks tell: the name is that of the slice which a compaction was going to make, before the table was upgraded.
-        if (log.file_id, log.instant) in unseen_bases:
+        if (log.file_id, log.instant) in unseen_bases and not log.is_cdc:
             result.logs[log.file_id].append(LogFile(partition_path, log, size, is_shared=True))
     return result
 

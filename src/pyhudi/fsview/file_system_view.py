@@ -85,6 +85,10 @@ class FileSystemView:
                 self._groups[partition_path] = build_groups(partition_path, files, self.timeline, self.replaced)
         return self._groups[partition_path]
 
+    def partition_files(self, partition_path: str) -> PartitionFiles:
+        """Return all committed files of a partition, those of replaced file groups too; empty when there is no such partition."""
+        return self._list_committed(partition_path)
+
     def latest_slices(self, partition_path: str) -> tuple[FileSlice, ...]:
         """Return the newest slice of each file group, as a snapshot reads it.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pyhudi.engine.local_engine import LocalEngine
+from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.service.run_mode import RunMode
 from pyhudi.service.service_engine import ServiceRunner
 from pyhudi.service.service_executor import run_pending, schedule_and_run, schedule_one
@@ -17,16 +18,22 @@ from pyhudi.service.table_service import TableService
 from pyhudi.spec.options import Options
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.timeline.timeline import Timeline
+from pyhudi.txn.transaction import Committed
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenTable:
-    """A table after a commit, whose lock is free: `timeline` has the commit, `options` are those of the write."""
+    """A table after a commit, whose lock is free: `timeline` has the commit, `view` shows the table before it.
+
+    `options` are those of the write.
+    """
 
     runner: ServiceRunner
     config: TableConfig
     timeline: Timeline
     options: Options
+    commit: Committed
+    view: FileSystemView
 
 
 @dataclass(frozen=True, slots=True)

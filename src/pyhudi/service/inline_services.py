@@ -9,12 +9,14 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.errors import ConflictError, HudiError
+from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.service.archival.inline_archival import archive_after_commit
+from pyhudi.service.cleaning.inline_cleaning import clean_after_commit, clean_before_write
 from pyhudi.service.clustering.inline_clustering import cluster_after_commit, cluster_before_write
 from pyhudi.service.compaction.inline_compaction import check_compaction_options, compact_after_commit
 from pyhudi.service.inline_run import InlineRun, WrittenTable
@@ -34,6 +36,7 @@ _Answer = TypeVar("_Answer")
 
 #: What each service has to do after a commit, in this order, and how messages call it.
 _AFTER_COMMIT: Final[tuple[tuple[str, Callable[[WrittenTable], InlineRun | None]], ...]] = (
+    ("cleaning", clean_after_commit),
     ("archiving", archive_after_commit),
     ("the compaction after it", compact_after_commit),
     ("the clustering after it", cluster_after_commit),
@@ -60,18 +63,19 @@ class InlineServices:
         """
         check_compaction_options(self.options, config, self.clock)
         check_ttl_options(self.options)
-        cluster_before_write(service_runner(self.storage, self.clock, self.ids, self.options, self.engine), self.options, config)
+        runner = service_runner(self.storage, self.clock, self.ids, self.options, self.engine)
+        clean_before_write(runner, self.options)
+        cluster_before_write(runner, self.options, config)
 
-    def after_commit(self, table: LockedTable, committed: Committed | None) -> None:
-        """Run what is due; nothing when nothing was committed. The table's lock must be free.
+    def after_commit(self, table: LockedTable, committed: Committed | None, view: FileSystemView) -> None:
+        """Run what is due; nothing when nothing was committed. The table's lock must be free. `view` shows the table before the commit.
 
         What goes wrong is logged, not raised: the write is committed, and a caller that heard of an error would repeat it.
         """
         if committed is None:
             return
         runner = service_runner(self.storage, self.clock, self.ids, self.options, self.engine)
-        timeline = replace(table.timeline, instants=(*table.timeline.instants, committed.instant))
-        written = WrittenTable(runner, table.config, timeline, self.options)
+        written = WrittenTable(runner, table.config, table.timeline.with_instant(committed.instant), self.options, committed, view)
         for noun, due_work in _AFTER_COMMIT:
             self._run_due(noun, due_work, written)
 

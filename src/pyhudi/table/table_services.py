@@ -1,25 +1,25 @@
-"""`table.services`: what keeps a table in shape. This release serves rollback, savepoints, restore, compaction, indexes, archival,
-partition lifetimes and the resizing of hash rings; the others say which release brings them.
+"""`table.services`: what keeps a table in shape. This release serves rollback, savepoints, restore, compaction, cleaning, indexes, archival,
+partition lifetimes, upgrade, downgrade and the resizing of consistent hashing buckets.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
 
 from pyhudi.engine.engine_protocol import Engine
-from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.errors import UsageError
 from pyhudi.metadata_table.format.metadata_settings import metadata_settings
 from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.service.archival import ArchivalResult, archival_settings, archive
+from pyhudi.service.cleaning.clean_result import CleanResult
+from pyhudi.service.cleaning.cleaning_service import without_empty_cleans
+from pyhudi.service.cleaning.purge_partitions import purge_partitions
 from pyhudi.service.clustering.clustering_result import ClusteringResult
-from pyhudi.service.clustering.clustering_service import Clustering
-from pyhudi.service.clustering.clustering_settings import clustering_settings
 from pyhudi.service.compaction.compaction_result import CompactionResult
-from pyhudi.service.compaction.compaction_service import Compaction
-from pyhudi.service.compaction.compaction_settings import compaction_settings
 from pyhudi.service.indexes import IndexChange, Indexing, IndexRequest, check_types, is_pending_build
 from pyhudi.service.partition_ttl import TtlResult
 from pyhudi.service.restore import RestoreResult
@@ -29,18 +29,15 @@ from pyhudi.service.service_engine import Progress, service_runner
 from pyhudi.service.service_executor import Service, ServiceRequest, cancel, serve
 from pyhudi.service.table_service import MODES, Mode, Result
 from pyhudi.spec.actions.rollback import InstantInfo, RollbackPlan
+from pyhudi.spec.arguments import check_strings
 from pyhudi.spec.instant import Action
 from pyhudi.spec.options import Options, resolve
-from pyhudi.spec.table.table_config import TableConfig
-from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.restore_table import is_completed_commit, restore, roll_back_completed
 from pyhudi.table.savepoint_table import create_savepoint, delete_savepoint, list_savepoints
+from pyhudi.table.services_by_options import cleaning, clustering, compaction, log_compaction, service_of
 from pyhudi.table.ttl_table import expire
 from pyhudi.table.version.version_services import VersionServices
-from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.txn.locked_table import locked_table
-
-_TABLE_SERVICES = "the release that serves cleaning"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +77,7 @@ class Services(VersionServices):
         if instant is not None and is_pending_build(self.storage, instant):
             self._indexing.cancel(instant, dry_run=dry_run)
             return (RollbackPlan(InstantInfo(instant, Action.INDEXING.value), ()),)
-        if instant is not None and (service := self._service_of(instant)) is not None:
+        if instant is not None and (service := service_of(self.storage, self._today, instant)) is not None:
             runner = service_runner(self.storage, self.clock, self.ids, resolve({}))
             return (cancel(service, runner, instant, dry_run=dry_run),)
         if instant is not None and is_completed_commit(self.storage, instant):
@@ -130,7 +127,7 @@ class Services(VersionServices):
             >>> [(done.state, done.log_files, done.files_written) for done in table.services.compact(mode="execute")]
             [('completed', 1, 1)]
         """
-        return self._serve(self._compaction, ServiceRequest(instant, mode, dry_run), options, engine, progress)
+        return self._serve(partial(compaction, self._today), ServiceRequest(instant, mode, dry_run), options, engine, progress)
 
     def log_compact(
         self,
@@ -152,7 +149,7 @@ class Services(VersionServices):
             >>> table.services.log_compact(options={"hoodie.log.compaction.blocks.threshold": "2"})[0].log_files
             2
         """
-        return self._serve(self._log_compaction, ServiceRequest(instant, mode, dry_run), options, engine, progress)
+        return self._serve(partial(log_compaction, self._today), ServiceRequest(instant, mode, dry_run), options, engine, progress)
 
     def cluster(
         self,
@@ -193,11 +190,69 @@ class Services(VersionServices):
             >>> ring.services.cluster(options={"hoodie.bucket.index.max.num.buckets": "4"})
             ()
         """
-        return self._serve(_clustering, ServiceRequest(instant, mode, dry_run), options, engine, progress)
+        return self._serve(clustering, ServiceRequest(instant, mode, dry_run), options, engine, progress)
 
-    def clean(self, **_: Any) -> NoReturn:
-        """Not served yet."""
-        raise _later("clean", _TABLE_SERVICES)
+    def clean(
+        self,
+        instant: str | None = None,
+        *,
+        mode: Mode = "both",
+        dry_run: bool = False,
+        options: Mapping[str, str] | None = None,
+        engine: Engine | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[CleanResult, ...]:
+        """Delete the file slices that no retained state of the table needs; readers and writers go on meanwhile.
+
+        Writes do the same by themselves (`hoodie.clean.automatic`).
+
+        Args:
+            instant: run the pending clean of this requested time, and no other.
+            mode: `schedule` (plan and leave it on the timeline), `execute` (run what is planned) or `both`.
+            dry_run: only return what would be deleted, by file with its bytes.
+            options: `hoodie.*` options, such as `hoodie.clean.policy` and `hoodie.clean.commits.retained`.
+            engine: deletes the files; threads of this process by default.
+            progress: is told how many files of how many are deleted.
+
+        Returns:
+            One result for each clean; none when there is nothing to delete.
+
+        Raises:
+            UsageError: the instant is no pending clean, or an option is wrong.
+            ConflictError: another process is cleaning the table, or a writer held it for too long.
+            CorruptTableError: a file of the timeline is damaged, or a plan names files that it must not.
+
+        Example:
+            >>> table.services.clean(options={"hoodie.clean.commits.retained": "1"}, dry_run=True)
+            ()
+        """
+        with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
+            check_notes(table.storage, table.config, table.timeline)
+            if not dry_run:
+                without_empty_cleans(table)
+        return self._serve(cleaning, ServiceRequest(instant, mode, dry_run), options, engine, progress)
+
+    def purge(self, partitions: Sequence[str], *, options: Mapping[str, str] | None = None) -> tuple[CleanResult, ...]:
+        """Delete the files of dropped partitions, which earlier states need, at once; those that a savepoint retains stay.
+
+        Args:
+            partitions: partition paths; what is not dropped of them stays.
+            options: `hoodie.*` options of the table.
+
+        Returns:
+            One result when there was something to delete.
+
+        Raises:
+            UsageError: an option is wrong.
+            ConflictError: another process is cleaning the table.
+
+        Example:
+            >>> table.services.purge(["city=nowhere"])
+            ()
+        """
+        resolved = resolve(options or {})
+        runner = service_runner(self.storage, self.clock, self.ids, resolved)
+        return purge_partitions(runner, check_strings(partitions, "partitions", "paths"), metadata_settings(resolved))
 
     def archive(self, *, options: Mapping[str, str] | None = None, dry_run: bool = False) -> ArchivalResult:
         """Move old instants from the active timelines of the table and of its metadata table to their archives.
@@ -412,29 +467,13 @@ class Services(VersionServices):
         service = make(resolved)
         return serve(service, service_runner(self.storage, self.clock, self.ids, resolved, engine, progress), request)
 
-    def _compaction(self, options: Options) -> Compaction:
-        return Compaction(compaction_settings(options, self.clock.now().date()))
-
-    def _log_compaction(self, options: Options) -> Compaction:
-        return replace(self._compaction(options), action=Action.LOG_COMPACTION)
-
-    def _service_of(self, requested: str) -> Service[Any] | None:
-        """Return the service whose pending plan has this requested time."""
-        config = TableConfig(load_properties(self.storage))
-        timeline = load_timeline(self.storage, config)
-        for make in (self._compaction, self._log_compaction, _clustering):
-            service: Service[Any] = make(resolve({}))
-            if any(one.requested == requested for one in service.pending(self.storage, config, timeline)):
-                return service
-        return None
+    @property
+    def _today(self) -> date:
+        return self.clock.now().date()
 
     @property
     def _indexing(self) -> Indexing:
         return Indexing(self.storage, self.clock, self.ids, self.wait_s)
-
-
-def _clustering(options: Options) -> Clustering:
-    return Clustering(clustering_settings(options))
 
 
 def _together(changes: Sequence[IndexChange]) -> IndexChange:
@@ -444,10 +483,6 @@ def _together(changes: Sequence[IndexChange]) -> IndexChange:
         seconds=sum(change.seconds for change in changes),
         instant=changes[-1].instant if changes else None,
     )
-
-
-def _later(name: str, release: str) -> UnsupportedError:
-    return UnsupportedError(f"table.services.{name}() comes with {release}; until then Apache Hudi can run it on the table.")
 
 
 def _check_index_arguments(

@@ -65,7 +65,7 @@ def write_rows(table: OpenTable, request: WriteRequest, config: WriteConfig, tag
         _planned(table, txn, request, config, tagger) as work,
     ):
         results, committed = _carry_out(txn, request.operation, work)
-    services.after_commit(txn.table, committed)
+    services.after_commit(txn.table, committed, txn.view)
     counts = count_results(results, work.batch.late)
     return write_result(committed, work.plan, counts, work.batch.tagging, time.perf_counter() - started, work.new_columns)
 

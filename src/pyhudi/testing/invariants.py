@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.fsview.partition_listing import walk_partitions
+from pyhudi.spec.actions.clean import CleanMetadata
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.actions.rollback import RollbackMetadata
 from pyhudi.spec.files.file_group import BaseFile, join_path
@@ -63,8 +64,8 @@ def _fault_of_states(requested: str, action: Action, instants: list[Instant]) ->
 def dangling_references(storage: Storage, row_count: RowCount) -> list[str]:
     """Return the files of completed commits that are missing or differ from what their commit says.
 
-    `row_count` opens a base file and counts its rows (`kernels.base_file.read_base.row_count`). Fit for tables that were never
-    cleaned.
+    `row_count` opens a base file and counts its rows (`kernels.base_file.read_base.row_count`). Files that a clean has deleted are not
+    missing.
     """
     config = _config(storage)
     timeline = load_full_timeline(storage, config).with_archived()
@@ -72,13 +73,16 @@ def dangling_references(storage: Storage, row_count: RowCount) -> list[str]:
     visible = {base.path: base for path in view.partition_paths() for base in view.latest_base_files(path)}
     faults = []
     named: set[str] = set()
+    cleaned = _cleaned_files(storage, config, timeline)
     for requested, commit in _commits(storage, config, timeline):
         for stat in commit.all_stats():
             if stat.path is None:
                 continue
             named.add(stat.path)
             status = storage.stat(stat.path)
-            if status is None or status.size != stat.file_size_in_bytes:
+            if stat.path in cleaned:
+                faults += [] if status is None else [f"'{stat.path}' of {requested} was cleaned and is there"]
+            elif status is None or status.size != stat.file_size_in_bytes:
                 size = "is missing" if status is None else f"has {status.size} bytes, not {stat.file_size_in_bytes}"
                 faults.append(f"'{stat.path}' of {requested} {size}")
             elif stat.path in visible and row_count(storage, visible[stat.path]) != stat.num_writes:
@@ -94,6 +98,18 @@ def _commits(storage: Storage, config: TableConfig, timeline: Timeline) -> Itera
     for archived in archived_instants(storage, config, read_rows) if config.layout == 1 else ():
         if archived.metadata is not None and archived.instant.requested not in active:
             yield archived.instant.requested, archived.metadata
+
+
+def _cleaned_files(storage: Storage, config: TableConfig, timeline: Timeline) -> frozenset[str]:
+    """Return the paths of the files that the completed cleans of a timeline have deleted."""
+    cleans = (action_of(storage, config, timeline, one) for one in timeline.completed() if one.action is Action.CLEAN)
+    return frozenset(
+        join_path(path, name.rpartition("/")[2])
+        for done in cleans
+        if isinstance(done, CleanMetadata)
+        for path, partition in done.partitions.items()
+        for name in partition.deleted
+    )
 
 
 def garbage(storage: Storage) -> list[str]:

@@ -139,6 +139,10 @@ class Timeline:
         """Return the completion time of the write requested at a time, the time itself when there is none."""
         return time if self.layout == 1 or time in self.services else max(time, self.completion_time(time) or time)
 
+    def with_instant(self, instant: Instant) -> Timeline:
+        """Return the timeline with another instant, in place of the state that it has of the same action."""
+        return replace(self, instants=fold((*self.instants, instant)))
+
     def before(self, instant: Instant) -> Timeline:
         """Return the timeline of the actions that were completed before a completed one was; in layout 1 requested before it.
 

@@ -27,7 +27,8 @@ def test_small_upsert_waits_for_the_disk_five_times_and_lists_little() -> None:
 
 def calls_of_commit_number(number: int, table_type: str) -> Counter[str]:
     """Calls of one upsert into one file group, after so many of them; the metadata table is compacted every ten."""
-    driver, rows = Driver(metadata_table=True, table_type=table_type), [ride(number, "oslo", number) for number in range(10)]
+    driver = Driver(metadata_table=True, table_type=table_type, written_with={"hoodie.clean.automatic": "false"})
+    rows = [ride(number, "oslo", number) for number in range(10)]
     storage, _ = stored_table(Driver(table_type=table_type))
     for _ in range(number):
         driver.write(storage, Operation.UPSERT, rows)
@@ -47,3 +48,32 @@ def test_commit_with_a_metadata_table_touches_the_storage_a_constant_number_of_t
     more = calls_of_commit_number(later, table_type) - counts
     # Each log file since the compaction is opened once.
     assert more <= Counter(open_input=3), more
+
+
+def test_a_clean_after_a_commit_touches_the_storage_a_constant_number_of_times() -> None:
+    """The commit whose clean has something to delete, against one that cleans nothing."""
+    counts = []
+    for options in ({"hoodie.clean.automatic": "false"}, {"hoodie.clean.commits.retained": "3"}):
+        driver, storage = Driver(written_with=options), stored_table(Driver())[0]
+        for number in range(8):
+            driver.write(storage, Operation.UPSERT, [ride(1, "oslo", number)])
+        recorded = RecordingStorage(storage)
+        driver.write(recorded, Operation.UPSERT, [ride(1, "oslo", 9)])
+        counts.append(Counter(call.method for call in recorded.calls))
+    more = counts[1] - counts[0]
+    assert more["delete"] == 1
+    assert more["create"] == 3
+    assert more.total() <= 14, more
+
+
+def test_a_clean_that_has_nothing_to_do_costs_nothing() -> None:
+    """A table that only grows: between the cleans that record that, no call is made for cleaning."""
+    counts = []
+    for options in ({"hoodie.clean.automatic": "false"}, {"hoodie.clean.commits.retained": "3"}):
+        driver, storage = Driver(written_with=options), stored_table(Driver())[0]
+        for number in range(15):
+            driver.write(storage, Operation.BULK_INSERT, [ride(100 + number, "oslo", number)])
+        recorded = RecordingStorage(storage)
+        driver.write(recorded, Operation.BULK_INSERT, [ride(1000, "oslo", 9)])
+        counts.append(Counter(call.method for call in recorded.calls))
+    assert counts[1] - counts[0] == Counter()

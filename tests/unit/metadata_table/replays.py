@@ -57,8 +57,7 @@ def record(storage: Storage, instant: Instant, max_delta_commits: int = 10, log_
     if instant.action is Action.CLEAN:
         metadata = decode(instant.action, instant.state, read_bytes(storage, config, instant))
         assert isinstance(metadata, CleanMetadata)
-        schema = avro_to_arrow(read_commit(storage, config, timeline.data_instants()[-1]).schema_json or "")
-        in_step.record_clean(instant.requested, metadata, schema)
+        in_step.record_clean(instant.requested, metadata)
     else:
         record_commit(in_step, instant.requested, read_commit(storage, config, instant))
     in_step.maintain()

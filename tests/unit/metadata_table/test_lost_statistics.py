@@ -79,7 +79,12 @@ def test_health_says_nothing_of_a_decimal_that_became_wider(tmp_path: Path, part
 
 
 def test_a_build_after_the_first_ones_were_archived_has_a_time_of_its_own() -> None:
-    options = {"hoodie.keep.min.commits": "1", "hoodie.keep.max.commits": "2", "hoodie.metadata.compact.max.delta.commits": "2"}
+    options = {
+        "hoodie.clean.automatic": "false",
+        "hoodie.keep.min.commits": "1",
+        "hoodie.keep.max.commits": "2",
+        "hoodie.metadata.compact.max.delta.commits": "2",
+    }
     options["hoodie.write.set.null.for.missing.columns"] = "true"
     schema = pa.schema({"id": pa.int64(), "city": pa.string()})
     table = HudiTable.create("memory://archived-builds", schema, name="t", keys=["id"], partition_by=["city"])

@@ -17,7 +17,12 @@ from pyhudi.testing.fault_injection import Crashed, Fault, FaultStorage
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
 from tests.unit.crash.tables import Driver, ride
 
-ARCHIVING = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.compact.inline.max.delta.commits": "2"}
+ARCHIVING = {
+    "hoodie.clean.automatic": "false",
+    "hoodie.keep.min.commits": "2",
+    "hoodie.keep.max.commits": "3",
+    "hoodie.compact.inline.max.delta.commits": "2",
+}
 
 
 class Table:

@@ -24,7 +24,12 @@ from tests.tables import unpack
 SCHEMA = pa.schema({"id": pa.int64(), "v": pa.string(), "p": pa.string()})
 KINDS = ["COPY_ON_WRITE", "MERGE_ON_READ"]
 KEPT = {"hoodie.archive.automatic": "false", "hoodie.metadata.compact.max.delta.commits": "3"}
-LIMITS = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.compact.inline.max.delta.commits": "1"}
+LIMITS = {
+    "hoodie.clean.automatic": "false",
+    "hoodie.keep.min.commits": "2",
+    "hoodie.keep.max.commits": "3",
+    "hoodie.compact.inline.max.delta.commits": "1",
+}
 STREAM = [StreamBatch("s", "q", number) for number in range(9)]
 
 

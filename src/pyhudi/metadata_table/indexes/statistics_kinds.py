@@ -66,10 +66,11 @@ class ColumnStatsKind:
 
     def of_clean(self, table: DataTable, partition: str, instant: str, metadata: CleanMetadata) -> Changes:  # noqa: ARG002
         """Return tombstones of the base files that were removed."""
+        definition = table.definitions.get(partition)
         records: dict[str, MetadataRecord] = {}
         for path, done in metadata.partitions.items():
             for name in filter(parse_base_file_name, (named.rpartition("/")[2] for named in done.deleted)):
-                for column in table.types:
+                for column in () if definition is None else definition.source_fields:
                     removed = ColumnStats(RecordType.COLUMN_STATS, name, column, is_deleted=True)
                     records[keys.column_stats_key(column, path, name)] = removed
         return Changes(records)

@@ -58,9 +58,9 @@ class MetadataSync:
         changes = {name: kind.of_commit(table, name, instant, metadata) for name, kind in self._kinds.items()}
         write_changes(self.mdt, instant, changes, self.config.metadata_partitions_inflight)
 
-    def record_clean(self, instant: str, metadata: CleanMetadata, schema: pa.Schema) -> None:
+    def record_clean(self, instant: str, metadata: CleanMetadata) -> None:
         """Record a clean that has deleted its files and is about to complete; errors as of `record_commit`."""
-        table = DataTable(self.view, self.mdt, schema, self.settings)
+        table = DataTable(self.view, self.mdt, None, self.settings)
         changes = {name: kind.of_clean(table, name, instant, metadata) for name, kind in self._kinds.items()}
         recorded = {name: change for name, change in changes.items() if change is not None}
         write_changes(self.mdt, instant, recorded, self.config.metadata_partitions_inflight)

@@ -15,7 +15,7 @@ from typing import Final
 
 from pyhudi.errors import CorruptTableError, UnsupportedError, UsageError
 from pyhudi.metadata_table.read.lost_completion import check_pending_writes
-from pyhudi.read.snapshot.snapshot import check_not_cleaned
+from pyhudi.read.snapshot.cleaned_states import check_not_cleaned
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage

@@ -9,7 +9,7 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.errors import CorruptTableError, KeyFieldError, UsageError
+from pyhudi.errors import CorruptTableError, KeyFieldError
 from pyhudi.fsview.checked_logs import with_checksums
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.fsview.slice_list import SliceList
@@ -17,19 +17,17 @@ from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.record_context import record_context_of
 from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.metadata_table.read.metadata_view import MetadataView, open_view
+from pyhudi.read.snapshot.cleaned_states import check_not_cleaned
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.read_schema import StoredSchema, table_schema
 from pyhudi.schema.avro_arrow import with_meta_fields
-from pyhudi.spec.actions.clean import CleanMetadata
 from pyhudi.spec.files.file_group import BaseFile, FileGroupId, FileSlice
-from pyhudi.spec.instant import Action
 from pyhudi.spec.table.key_generator import KeyGeneratorType
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table_features import check_readable
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.clock import parse_time
-from pyhudi.timeline.instant_details import action_of
 from pyhudi.timeline.moved_timeline import TimelineMovedError
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
@@ -204,25 +202,3 @@ def _open(storage: Storage, query: SnapshotQuery, config: TableConfig) -> Snapsh
     timeline = timeline.known_at(timeline.effective_time(time))
     check_not_cleaned(storage, config, timeline, time)
     return Snapshot(storage, replace(query, as_of=time), config, timeline.as_of(time), timeline)
-
-
-def check_not_cleaned(storage: Storage, config: TableConfig, timeline: Timeline, time: str) -> None:
-    """Refuse a time whose files a clean has deleted, unless a savepoint kept them or the table was restored to it.
-
-    Raises:
-        UsageError: names the earliest time that can be read.
-    """
-    cleans = [instant for instant in timeline.completed() if instant.action is Action.CLEAN]
-    if not cleans:
-        return
-    cleaned = action_of(storage, config, timeline, cleans[-1])
-    if not isinstance(cleaned, CleanMetadata) or not cleaned.retained_from:
-        return
-    seen = timeline.as_of(time).last_completed()
-    saved = {instant.requested for instant in timeline.completed() if instant.action is Action.SAVEPOINT}
-    reaches = timeline.effective_time(time) >= timeline.effective_time(cleaned.retained_from)
-    if not reaches and seen != timeline.last_completed() and (seen is None or seen.requested not in saved):
-        raise UsageError(
-            f"table {storage.uri} cannot be read as of {time}: clean {cleans[-1].requested} deleted files of that time;"
-            f" the earliest time is {cleaned.retained_from}"
-        )

@@ -36,6 +36,11 @@ class ArchivalSettings:
     compaction_deltas: int = 5
     merge: MergeLimits = field(default_factory=MergeLimits)
 
+    def retaining(self, commits: int) -> ArchivalSettings:
+        """Return what holds when so many commits must stay active; the span to the number from which on more are archived stays."""
+        more = commits - self.fewest
+        return self if more <= 0 else replace(self, fewest=commits, most=self.most + more)
+
     def of_metadata_table(self, max_delta_commits: int) -> ArchivalSettings:
         """Return what holds for the metadata table: one commit more stays, and it has a compaction of its own."""
         return replace(self, fewest=self.fewest + 1, most=self.most + 1, behind_cleaning=False, compaction_deltas=max_delta_commits)

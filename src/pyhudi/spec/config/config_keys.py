@@ -11,6 +11,7 @@ from functools import cache
 
 from pyhudi.errors import did_you_mean
 from pyhudi.spec.config.archival_keys import ARCHIVAL
+from pyhudi.spec.config.cleaning_keys import CLEANING
 from pyhudi.spec.config.clustering_keys import CLUSTERING
 from pyhudi.spec.config.compaction_keys import COMPACTION
 from pyhudi.spec.config.config_key import ConfigKey
@@ -32,6 +33,7 @@ KEYS: tuple[ConfigKey, ...] = (
     *COMPACTION,
     *CLUSTERING,
     *ARCHIVAL,
+    *CLEANING,
     *TTL,
     *METADATA_TABLE,
     *SERVICES,

@@ -11,13 +11,6 @@ from pyhudi.spec.config.config_key import ConfigKey, harmless, refused, unserved
 _LATER = "comes with a later release"
 
 SERVICES: tuple[ConfigKey, ...] = (
-    *unserved(
-        f"cleaning {_LATER}; old file slices are kept",
-        """
-        hoodie.clean.automatic=false hoodie.clean.async.enabled=false hoodie.clean.* hoodie.write.empty.clean.interval.hours=-1
-        hoodie.prewrite.cleaner.policy=none
-        """,
-    ),
     *harmless("sizes new records in log files, where pyhudi puts none", "hoodie.logfile.to.parquet.compression.ratio"),
     *unserved(f"clustering of other tables than those of hash rings {_LATER}", "hoodie.layout.optimize.*"),
     *refused("the index of a table says where its rows are stored: hoodie.index.type", "hoodie.storage.layout.*"),
@@ -34,7 +27,6 @@ SERVICES: tuple[ConfigKey, ...] = (
         """
         hoodie.write.concurrency.mode=single_writer hoodie.write.concurrency.*
         hoodie.write.lock.provider=org.apache.hudi.client.transaction.lock.InProcessLockProvider hoodie.write.lock.**
-        hoodie.clean.failed.writes.policy=eager
         hoodie.write.num.retries.on.conflict.failures=0
         """,
     ),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from pyhudi.sql.call import archival_procedures as archival
+from pyhudi.sql.call import cleaning_procedures as cleaning
 from pyhudi.sql.call import clustering_procedures as clustering
 from pyhudi.sql.call import commit_procedures as commits
 from pyhudi.sql.call import compaction_procedures as compaction
@@ -20,7 +21,7 @@ from pyhudi.sql.call import version_procedures as versions
 from pyhudi.sql.call.help_procedure import help_procedure
 from pyhudi.sql.call.procedure import Procedure
 
-_FAMILIES: Final = (commits, timeline, files, logs, compaction, clustering, archival, savepoints, ttl, tables, metadata, versions)
+_FAMILIES: Final = (commits, timeline, files, logs, compaction, clustering, cleaning, archival, savepoints, ttl, tables, metadata, versions)
 _KNOWN: Final = {procedure.name: procedure for family in _FAMILIES for procedure in family.PROCEDURES}
 
 PROCEDURES: Final[Mapping[str, Procedure]] = {**_KNOWN, "help": help_procedure(_KNOWN)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 _REASONS: Final = {
-    "cleaning comes with a later release": "run_clean show_cleans show_clean_plans show_cleans_metadata repair_corrupted_clean_files",
     "clustering of other tables than those of hash rings comes with a later release": (
         "run_rollback_inflight_tableservice partition_bucket_index_manager repair_clustering_plan"
     ),

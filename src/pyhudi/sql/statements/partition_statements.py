@@ -24,14 +24,12 @@ def drop_partitions(statement: Statement) -> DataFrame | None:
     entry = statement.hudi_table()
     if entry is None:
         return None
-    if statement.plan.purge():
-        raise UnsupportedError(
-            f"ALTER TABLE {entry.qualified_name} DROP PARTITION ... PURGE cleans at once, and cleaning comes with a later release:"
-            " leave PURGE out."
-        )
     target = open_target(statement, entry)
     paths = [_path(target, spec, "DROP PARTITION") for spec in jvm.items_of(statement.plan.parts())]
-    return _drop(target, paths, must_exist=not statement.plan.ifExists())
+    result = _drop(target, paths, must_exist=not statement.plan.ifExists())
+    if statement.plan.purge():
+        target.table.services.purge(paths, options=target.options)
+    return result
 
 
 def truncate_partition(statement: Statement) -> DataFrame | None:

@@ -1,0 +1,97 @@
+"""Whether a state of a table can still be read, given the files that cleans have deleted since.
+
+Rules: `TimelineUtils.validateTimestampAsOf`; docs/design/0084-cleaning.md. Apache Hudi looks at the earliest commit that the last clean
+retained. All cleans since the time count here: one that retains more than those before it does not bring their files back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyhudi.errors import UsageError
+from pyhudi.fsview.file_groups import PartitionFiles
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.metadata_table.read.metadata_view import open_view
+from pyhudi.spec.actions.clean import CleanMetadata
+from pyhudi.spec.files.file_group import FileGroupId
+from pyhudi.spec.files.file_names import file_and_instant, parse_log_file_name
+from pyhudi.spec.instant import Action, Instant
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline.instant_details import action_of
+from pyhudi.timeline.timeline import Timeline
+
+
+def check_not_cleaned(storage: Storage, config: TableConfig, timeline: Timeline, time: str) -> None:
+    """Refuse a time whose files a clean has deleted, unless a savepoint retained them or the table was restored to it.
+
+    Args:
+        storage: the table's.
+        config: its properties.
+        timeline: that of now, with the archived instants that the time needs (`Timeline.known_at`).
+        time: the time to read.
+
+    Raises:
+        UsageError: names the earliest time that can be read.
+    """
+    at = timeline.effective_time(time)
+    if timeline.as_of(time).last_completed() == timeline.last_completed():
+        return
+    view: FileSystemView | None = None
+    for instant, done in _cleans_since(storage, config, timeline, at):
+        reaches = bool(done.retained_from) and at >= timeline.effective_time(done.retained_from)
+        if reaches and (timeline.layout == 1 or not timeline.completed_late("", done.retained_from, f"{at}0")):
+            continue
+        if not reaches and done.retained_from and not _is_savepointed(timeline, time):
+            raise _refusal(storage, time, instant, done.retained_from)
+        view = view or open_view(storage, config, timeline.as_of(time))
+        if any(True for _ in _needed(view, done)):
+            raise _refusal(storage, time, instant, done.last_completed if reaches or not done.retained_from else done.retained_from)
+
+
+def _cleans_since(storage: Storage, config: TableConfig, timeline: Timeline, at: str) -> Iterator[tuple[Instant, CleanMetadata]]:
+    """Yield the cleans that have deleted something and were planned after a time, the newest first; what came before left its files."""
+    for instant in reversed(timeline.instants):
+        if instant.action is not Action.CLEAN or not instant.is_completed:
+            continue
+        if instant.requested <= at:
+            return
+        done = action_of(storage, config, timeline, instant)
+        if isinstance(done, CleanMetadata) and done.partitions:
+            yield instant, done
+
+
+def _is_savepointed(timeline: Timeline, time: str) -> bool:
+    last = timeline.as_of(time).last_completed()
+    return last is not None and any(one.action is Action.SAVEPOINT and one.is_completed for one in timeline.find(last.requested))
+
+
+def _needed(view: FileSystemView, done: CleanMetadata) -> Iterator[str]:
+    """Yield the deleted files that a state needs: those of a slice than which the state has no newer one."""
+    for path, partition in done.partitions.items():
+        files = view.partition_files(path)
+        for name in partition.deleted:
+            parsed = _file_id_and_instant(name.rpartition("/")[2])
+            if parsed is None or FileGroupId(path, parsed[0]) in view.replaced or not view.timeline.is_committed(parsed[1]):
+                continue
+            if _newest_base(files, parsed[0]) <= parsed[1]:
+                yield name
+
+
+def _file_id_and_instant(name: str) -> tuple[str, str] | None:
+    """Return what a data file's name says; None of a log of changes, which no reader of rows needs."""
+    log = parse_log_file_name(name)
+    if log is None:
+        return file_and_instant(name)
+    return None if log.is_cdc else (log.file_id, log.instant)
+
+
+def _newest_base(files: PartitionFiles, file_id: str) -> str:
+    return max((instant for _, instant, _, _ in files.base.get(file_id, ())), default="")
+
+
+def _refusal(storage: Storage, time: str, clean: Instant, earliest: str) -> UsageError:
+    return UsageError(
+        f"table {storage.uri} cannot be read as of {time}: clean {clean.requested} deleted files of that time;"
+        f" the earliest time is {earliest}"
+    )

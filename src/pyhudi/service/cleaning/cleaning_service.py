@@ -1,0 +1,128 @@
+"""Cleaning as a table service.
+
+Rules: `CleanPlanActionExecutor`, `CleanActionExecutor`, `BaseHoodieTableServiceClient.clean`. A clean that was cut is resumed, never rolled
+back: the files that it has deleted do not come back.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import time
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from pyhudi.metadata_table.format.metadata_settings import DEFAULTS, MetadataSettings
+from pyhudi.service.cleaning.clean_history import completed_cleans, is_empty_file, pending_cleans, plan_of_clean
+from pyhudi.service.cleaning.clean_plan import CleanInput, PlannedClean, plan_clean
+from pyhudi.service.cleaning.clean_result import CleanResult, completed_result, planned_result
+from pyhudi.service.cleaning.clean_settings import CleanSettings
+from pyhudi.service.cleaning.execute_clean import CleanWork, complete_clean, delete_file, request_clean, start_clean
+from pyhudi.service.service_engine import ServiceRunner
+from pyhudi.service.table_service import ServiceLock, TableService
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline.instant_details import instant_path
+from pyhudi.timeline.timeline import Timeline
+from pyhudi.txn.locked_table import LockedTable
+from pyhudi.txn.metadata_updates import find_metadata_table
+
+_log = logging.getLogger(__name__)
+#: Writes whose files the first clean of a table deletes from which on that is worth a warning.
+_MANY_WRITES: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaning(TableService[PlannedClean, CleanWork, int, CleanResult]):
+    """Cleans of a table; `metadata` is what options say about its metadata table."""
+
+    settings: CleanSettings
+    metadata: MetadataSettings = DEFAULTS
+
+    name: ClassVar[str] = "clean"
+    lock: ClassVar[ServiceLock | None] = ServiceLock("clean", "cleaning")
+
+    def pending(self, storage: Storage, config: TableConfig, timeline: Timeline) -> tuple[Instant, ...]:  # noqa: ARG002 - one protocol
+        """Return the pending cleans."""
+        return pending_cleans(timeline)
+
+    def plan(self, table: LockedTable) -> PlannedClean | None:
+        """Return what is to be deleted now; None when that is nothing, or when a clean is pending and only one may be.
+
+        Raises:
+            CorruptTableError: a clean or savepoint is unreadable.
+        """
+        if pending_cleans(table.timeline) and not self.settings.several:
+            return None
+        state = functools.cache(lambda: find_metadata_table(table))
+        source = CleanInput(table.storage, table.config, table.timeline, table.clock.now(), lambda: state().view)
+        return plan_clean(source, self.settings)
+
+    def request(self, table: LockedTable, plan: PlannedClean) -> Instant:
+        """Put the plan on the timeline."""
+        if plan.is_first:
+            _announce(table, plan)
+        return request_clean(table, plan)
+
+    def load_plan(self, table: LockedTable, instant: Instant) -> PlannedClean:
+        """Return the plan of a pending clean.
+
+        Raises:
+            CorruptTableError: it is unreadable.
+        """
+        return PlannedClean(plan_of_clean(table.storage, table.config, instant), is_resumed=True)
+
+    def start(self, table: LockedTable, instant: Instant, plan: PlannedClean, runner: ServiceRunner) -> CleanWork:  # noqa: ARG002
+        """Put the clean inflight; see `start_clean`."""
+        return start_clean(table, instant, plan)
+
+    def run_tasks(self, runner: ServiceRunner, work: CleanWork) -> int:
+        """Delete the files, and return how many milliseconds that took."""
+        began = time.perf_counter()
+        runner.run(functools.partial(delete_file, runner.storage), work.paths)
+        return int((time.perf_counter() - began) * 1000)
+
+    def complete(self, table: LockedTable, work: CleanWork, outcome: int, engine: str) -> CleanResult:  # noqa: ARG002 - one protocol
+        """Record in the metadata table what was deleted, and complete the clean."""
+        instant, done = complete_clean(table, work, outcome, self.metadata)
+        return completed_result(work.instant, instant.completed, work.planned.plan, work.files, done)
+
+    def planned_result(self, plan: PlannedClean, instant: Instant | None) -> CleanResult:
+        """Return the result of a plan."""
+        return planned_result(plan, instant)
+
+
+def without_empty_cleans(table: LockedTable) -> tuple[LockedTable, int]:
+    """Return the table without cleans whose file is empty, which a writer left that died, and how many files were removed.
+
+    What such a clean had planned is done again, if the plan is there. Rules: `CleanActionExecutor`, `RepairCorruptedCleanFilesProcedure`.
+    """
+    storage, config = table.storage, table.config
+    removed = 0
+    for instant in (*completed_cleans(table.timeline), *pending_cleans(table.timeline)):
+        requested = Instant(instant.requested, Action.CLEAN, State.REQUESTED)
+        if instant.is_completed and not is_empty_file(storage, config, instant):
+            continue
+        if instant.is_completed:
+            storage.delete(instant_path(config, instant))
+            removed += 1
+        if is_empty_file(storage, config, requested):
+            table.writer.remove(requested)
+            removed += 1
+    return (table.reload() if removed else table), removed
+
+
+def _announce(table: LockedTable, planned: PlannedClean) -> None:
+    """Say what the first clean of a table deletes, and back to when the table can be read afterwards."""
+    earliest = planned.plan.retained_from
+    before = sum(earliest is None or one.requested < earliest for one in table.timeline.data_instants())
+    _log.log(
+        logging.WARNING if before > _MANY_WRITES else logging.INFO,
+        "first clean of table %s: %d files of older file slices are deleted, %d bytes; %s stay readable. hoodie.clean.automatic=false keeps"
+        " all file slices, hoodie.clean.commits.retained more of them.",
+        table.storage.uri,
+        planned.files,
+        planned.size,
+        "the newest file slices" if earliest is None else f"states from {earliest} on",
+    )

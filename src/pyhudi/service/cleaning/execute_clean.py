@@ -1,0 +1,183 @@
+"""Carrying a planned clean out, from wherever it stands: inflight - files - metadata table - completed.
+
+Rules: `CleanActionExecutor`; docs/format/services.md. Each step may be repeated: a clean that was cut is finished by the next one. Files
+are deleted without the table's lock, since no writer touches slices that are not the newest; folders of dropped partitions are deleted
+under the lock, when it is sure that nothing has been written into them since. A file that cannot be deleted keeps the clean pending.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from pyhudi.codec.actions.clean_codec import encode_clean_metadata, encode_clean_plan
+from pyhudi.errors import CorruptTableError, KeyFieldError
+from pyhudi.metadata_table.format.metadata_settings import DEFAULTS, MetadataSettings
+from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
+from pyhudi.service.cleaning.clean_plan import PlannedClean
+from pyhudi.spec.actions.clean import CleanMetadata, CleanPartition, CleanPlan
+from pyhudi.spec.files import partition_path
+from pyhudi.spec.files.file_group import join_path
+from pyhudi.spec.files.file_names import PARTITION_METAFILE, parse_base_file_name, parse_log_file_name
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.txn.commit_checks import check_lock_held
+from pyhudi.txn.locked_table import LockedTable
+from pyhudi.txn.metadata_updates import find_metadata_table, maintain
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class CleanWork:
+    """A clean that is inflight, with the names of the files to delete by partition path."""
+
+    instant: Instant
+    planned: PlannedClean
+    names: Mapping[str, tuple[str, ...]]
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files to delete, relative to the table's base."""
+        return tuple(join_path(path, name) for path, names in self.names.items() for name in names)
+
+    @property
+    def files(self) -> dict[str, dict[str, int | None]]:
+        """The names of the files with their sizes, by partition path."""
+        return {path: {name: self.planned.size_of(path, name) for name in names} for path, names in self.names.items()}
+
+
+def request_clean(table: LockedTable, planned: PlannedClean) -> Instant:
+    """Put a plan on the timeline."""
+    return table.writer.request(Action.CLEAN, table.times.next(), encode_clean_plan(planned.plan, sync=table.ids.sync_marker()))
+
+
+def start_clean(table: LockedTable, instant: Instant, planned: PlannedClean) -> CleanWork:
+    """Put a requested clean inflight; one that is inflight is resumed.
+
+    Raises:
+        CorruptTableError: the plan names files outside the table, none of a table's data, or some that readers need.
+    """
+    names = planned_names(planned.plan, table.storage.uri)
+    if planned.is_resumed:
+        _check_not_needed(table, instant, names)
+    if instant.state is State.REQUESTED:
+        instant = table.writer.start(instant)
+    return CleanWork(instant, planned, names)
+
+
+def delete_file(storage: Storage, path: str) -> None:
+    """Delete one file; it may be gone already."""
+    storage.delete(path)
+
+
+def complete_clean(
+    table: LockedTable, work: CleanWork, time_taken_ms: int, settings: MetadataSettings = DEFAULTS
+) -> tuple[Instant, CleanMetadata]:
+    """Record in the metadata table what was deleted, and complete the clean; its files are deleted already.
+
+    Args:
+        table: the table, locked, with its timeline read again.
+        work: the clean.
+        time_taken_ms: how long it took, in milliseconds.
+        settings: what options say about the metadata table, whose own services run afterwards.
+
+    Raises:
+        ConflictError: the lock was lost, or another process has completed the clean.
+        StorageError: the storage failed; the clean stays pending and is finished by the next one.
+    """
+    plan = work.planned.plan
+    dropped = _drop_partitions(table, work)
+    metadata = CleanMetadata(
+        start=work.instant.requested,
+        time_taken_ms=time_taken_ms,
+        files_deleted=sum(map(len, work.names.values())),
+        retained_from=plan.retained_from or "",
+        last_completed=plan.last_completed,
+        partitions={path: _partition(path, work, dropped) for path in (*work.names, *(path for path in dropped if path not in work.names))},
+        extra=dict(plan.extra or {}),
+    )
+    sync = _metadata_sync(table, settings)
+    check_lock_held(table, work.instant)
+    if sync is not None and metadata.partitions:
+        sync.record_clean(work.instant.requested, metadata)
+    check_lock_held(table, work.instant)
+    content = encode_clean_metadata(metadata, sync=table.ids.sync_marker())
+    completed = table.writer.complete(work.instant, table.times.next(), content)
+    maintain(sync)
+    return completed, metadata
+
+
+def planned_names(plan: CleanPlan, uri: str) -> dict[str, tuple[str, ...]]:
+    """Return the names of the files to delete, by partition path.
+
+    Plans name files absolutely, and tables get moved: partition path and file name decide.
+
+    Raises:
+        CorruptTableError: the plan leads out of the table, or names what is no data file.
+    """
+    names: dict[str, tuple[str, ...]] = {}
+    for path in (*plan.files, *plan.partitions_to_delete):
+        try:
+            partition_path.check(path)
+        except KeyFieldError as error:
+            raise CorruptTableError(f"the plan of a clean of table {uri} leads out of the table: {error}") from None
+    for path, named in plan.files.items():
+        names[path] = tuple(_data_file(path, one, uri) for one in named)
+    return names
+
+
+def _data_file(path: str, named: str, uri: str) -> str:
+    folder, _, name = named.rpartition("/")
+    is_inside = not folder or not path or folder == path or folder.endswith(f"/{path}")
+    if not is_inside or (parse_base_file_name(name) is None and parse_log_file_name(name) is None):
+        raise CorruptTableError(f"the plan of a clean of table {uri} names '{named}', which is no data file of partition '{path}'")
+    return name
+
+
+def _check_not_needed(table: LockedTable, instant: Instant, names: Mapping[str, Collection[str]]) -> None:
+    """Refuse a plan that was made before somebody put older states of the table back in use."""
+    view = find_metadata_table(table).view
+    for path, planned in names.items():
+        for file_slice in view.latest_slices(path):
+            files = {str(log.name) for log in file_slice.logs} | ({str(file_slice.base.name)} if file_slice.base is not None else set())
+            if needed := sorted(files.intersection(planned)):
+                requested = instant.requested
+                raise CorruptTableError(
+                    f"the plan of clean {requested} of table {table.storage.uri} names '{join_path(path, needed[0])}', which readers need:"
+                    " the plan is older than what the table holds now, or damaged. Nothing more is deleted. Delete the files"
+                    f" {requested}.clean.inflight and {requested}.clean.requested of the timeline; the next clean plans again."
+                )
+
+
+def _drop_partitions(table: LockedTable, work: CleanWork) -> tuple[str, ...]:
+    """Delete the folders of dropped partitions into which nothing was written since, and return these partitions."""
+    if not work.planned.plan.partitions_to_delete or any(one.comparable_action.writes_data for one in table.timeline.pending()):
+        return ()
+    return tuple(path for path in work.planned.plan.partitions_to_delete if path and _drop_folder(table.storage, path))
+
+
+def _drop_folder(storage: Storage, path: str) -> bool:
+    """Delete a folder that holds a metafile at most, and tell whether that was all it held."""
+    listing = storage.list(path)
+    if any(one.is_dir or not one.name.startswith(PARTITION_METAFILE) for one in listing):
+        return False
+    storage.delete_tree(path)
+    return True
+
+
+def _partition(path: str, work: CleanWork, dropped: Sequence[str]) -> CleanPartition:
+    names = work.names.get(path, ())
+    return CleanPartition(path, work.planned.plan.policy, names, names, is_partition_deleted=path in dropped)
+
+
+def _metadata_sync(table: LockedTable, settings: MetadataSettings) -> MetadataSync | None:
+    """Return the metadata table to record the clean in; None when there is none, or when the next write must build it again."""
+    if not table.config.metadata_partitions:
+        return None
+    state = find_metadata_table(table)
+    if state.mdt is None or state.trouble:
+        _log.warning("the metadata table of %s is built again by the next write: %s", table.storage.uri, state.trouble)
+        return None
+    return MetadataSync(table.storage, table.config, state.view, state.mdt, settings)

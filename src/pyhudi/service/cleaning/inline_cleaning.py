@@ -1,0 +1,111 @@
+"""Cleaning after a commit, and before a write where options ask for that.
+
+Rules: `BaseHoodieWriteClient.autoCleanOnCommit`, `AsyncCleanerService`. Most commits leave nothing to clean, which is found out from what
+the write has read of the table. A clean of few files takes the table's lock once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from pyhudi.errors import CorruptTableError
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.metadata_table.format.metadata_settings import metadata_settings
+from pyhudi.metadata_table.read.metadata_view import open_view
+from pyhudi.service.cleaning.clean_history import pending_cleans
+from pyhudi.service.cleaning.clean_plan import CleanInput, PlannedClean, plan_clean
+from pyhudi.service.cleaning.clean_result import CleanResult
+from pyhudi.service.cleaning.clean_settings import CleanPolicy, CleanSettings, clean_settings
+from pyhudi.service.cleaning.cleaning_service import Cleaning, without_empty_cleans
+from pyhudi.service.cleaning.touched_partitions import note_touched
+from pyhudi.service.inline_run import InlineRun, WrittenTable, inline_run
+from pyhudi.service.run_mode import RunMode
+from pyhudi.service.service_engine import ServiceRunner
+from pyhudi.service.service_executor import exclusive, schedule_and_run
+from pyhudi.spec.instant import Instant
+from pyhudi.spec.options import Options
+
+#: Up to so many files are deleted while the table's lock is held.
+_FEW: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyPlan:
+    """A plan that was made without the table's lock, and the instants of the timeline that it was made from."""
+
+    instants: tuple[Instant, ...]
+    planned: PlannedClean
+
+
+def clean_before_write(runner: ServiceRunner, options: Options) -> None:
+    """Check the options of cleaning, and clean before the write if they ask for it. The table's lock must be free.
+
+    Raises:
+        OptionError: an option is wrong.
+        HudiError: as of `Services.clean`.
+    """
+    settings = clean_settings(options)
+    if settings.before_write:
+        clean(runner, Cleaning(settings, metadata_settings(options)))
+
+
+def clean_after_commit(table: WrittenTable) -> InlineRun | None:
+    """Return the clean that is due; where another writer holds the table's lock it is left to that one."""
+    settings = clean_settings(table.options)
+    if not settings.automatic:
+        return None
+    service = Cleaning(settings, metadata_settings(table.options))
+    if settings.in_background:
+        return inline_run(service, table, RunMode.BACKGROUND, lambda: True)
+    note_touched(table.runner.storage, table.commit.instant, table.commit.metadata)
+    try:
+        planned = _early_plan(table, settings)
+    except CorruptTableError:
+        return InlineRun(lambda: clean(table.runner, service, wait_s=0, is_damaged=True))
+    if planned is None and not pending_cleans(table.timeline):
+        return None
+    early = None if planned is None else EarlyPlan(table.timeline.instants, planned)
+    return InlineRun(lambda: clean(table.runner, service, early, wait_s=0))
+
+
+def clean(
+    runner: ServiceRunner, service: Cleaning, early: EarlyPlan | None = None, wait_s: float | None = None, *, is_damaged: bool = False
+) -> tuple[CleanResult, ...]:
+    """Finish the cleans that are pending, and run a new one when it is due and there is something to delete.
+
+    Args:
+        runner: where, and by what engine files are deleted.
+        service: how.
+        early: a plan that is carried out if the table has not changed since.
+        wait_s: how long to wait for the table's lock, in seconds; by default as long as the runner waits.
+        is_damaged: whether cleans are looked for whose file is empty, which a writer left that died.
+
+    Raises:
+        ConflictError: another process is cleaning the table, or a writer held it for too long.
+        CorruptTableError: a plan, or a file that the plan needs, is damaged.
+        StorageError: the storage failed; the clean is finished by the next one.
+    """
+    with exclusive(service, runner), runner.locked(wait_s) as locked:
+        table = without_empty_cleans(locked)[0] if is_damaged else locked
+        if not pending_cleans(table.timeline):
+            planned = early.planned if early is not None and early.instants == table.timeline.instants else service.plan(table)
+            if planned is None:
+                return ()
+            if planned.files <= _FEW:
+                work = service.start(table, service.request(table, planned), planned, runner)
+                return (service.complete(table, work, service.run_tasks(runner, work), runner.engine.name),)
+    return schedule_and_run(service, runner)
+
+
+def _early_plan(table: WrittenTable, settings: CleanSettings) -> PlannedClean | None:
+    """Return the plan of a clean from what the write knows of the table."""
+    storage = table.runner.storage
+
+    def view() -> FileSystemView:
+        # What the commit wrote is too new to be deleted, but it counts where slices are counted.
+        if settings.policy is CleanPolicy.KEEP_LATEST_FILE_VERSIONS:
+            return open_view(storage, table.config, table.timeline)
+        return table.view
+
+    return plan_clean(CleanInput(storage, table.config, table.timeline, table.runner.clock.now(), view), settings)

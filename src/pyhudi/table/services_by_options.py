@@ -1,0 +1,54 @@
+"""The table services with the settings that options give them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from functools import partial
+from typing import Any
+
+from pyhudi.metadata_table.format.metadata_settings import metadata_settings
+from pyhudi.service.cleaning.clean_settings import clean_settings
+from pyhudi.service.cleaning.cleaning_service import Cleaning
+from pyhudi.service.clustering.clustering_service import Clustering
+from pyhudi.service.clustering.clustering_settings import clustering_settings
+from pyhudi.service.compaction.compaction_service import Compaction
+from pyhudi.service.compaction.compaction_settings import compaction_settings
+from pyhudi.service.service_executor import Service
+from pyhudi.spec.instant import Action
+from pyhudi.spec.options import Options, resolve
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.storage.table_properties import load_properties
+from pyhudi.timeline.load_timeline import load_timeline
+
+
+def cleaning(options: Options) -> Cleaning:
+    """Return cleaning."""
+    return Cleaning(clean_settings(options), metadata_settings(options))
+
+
+def clustering(options: Options) -> Clustering:
+    """Return clustering."""
+    return Clustering(clustering_settings(options))
+
+
+def compaction(today: date, options: Options) -> Compaction:
+    """Return compaction; some strategies go by the present day."""
+    return Compaction(compaction_settings(options, today))
+
+
+def log_compaction(today: date, options: Options) -> Compaction:
+    """Return log compaction."""
+    return replace(compaction(today, options), action=Action.LOG_COMPACTION)
+
+
+def service_of(storage: Storage, today: date, requested: str) -> Service[Any] | None:
+    """Return the service whose pending plan has a requested time and can be rolled back; None when there is none."""
+    config = TableConfig(load_properties(storage))
+    timeline = load_timeline(storage, config)
+    for make in (partial(compaction, today), partial(log_compaction, today), clustering):
+        service: Service[Any] = make(resolve({}))
+        if any(one.requested == requested for one in service.pending(storage, config, timeline)):
+            return service
+    return None

@@ -1,0 +1,421 @@
+"""Cleans of small tables: what goes under each policy, what is protected, what readers of older states get, and how cleans are finished."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.codec.actions.clean_codec import decode_clean_metadata, decode_clean_plan, encode_clean_plan
+from pyhudi.errors import ConflictError, CorruptTableError, OptionError, UsageError
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.service.cleaning import inline_cleaning
+from pyhudi.spec.actions.clean import CleanPlan
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.storage.table_properties import load_properties
+from pyhudi.table.create_new_table import create_table
+from pyhudi.timeline_archive.full_timeline import load_full_timeline
+from pyhudi.workers import wait_for_background
+from tests.unit.crash.tables import SCHEMA, CountedIds, StoppedClock
+
+OFF = {"hoodie.clean.automatic": "false"}
+TIMELINE = ".hoodie/timeline"
+
+
+def new_table(
+    storage: Storage, *, partition_by: tuple[str, ...] = ("city",), table_type: str = "COPY_ON_WRITE", **options: str
+) -> HudiTable:
+    given = {name.replace("__", "."): value for name, value in options.items()}
+    create_table(
+        storage,
+        SCHEMA,
+        name="rides",
+        keys=("id",),
+        partition_by=partition_by,
+        order_by=(),
+        table_type=table_type,
+        options=given,
+        clock=StoppedClock(),
+    )
+    return HudiTable(storage, clock=StoppedClock(), ids=CountedIds())
+
+
+def upsert(table: HudiTable, value: int, *, ids: tuple[int, ...] = (1,), city: str = "oslo", **options: str) -> str:
+    given = {**OFF, **{name.replace("__", "."): text for name, text in options.items()}}
+    rows = pa.Table.from_pylist([{"id": id_, "city": city, "value": value} for id_ in ids], schema=SCHEMA)
+    return str(table.upsert(rows, options=given).instant)
+
+
+def files(storage: Storage, partition: str = "oslo") -> list[str]:
+    return [one.name for one in storage.list(partition) if one.name.endswith(".parquet") or ".log." in one.name]
+
+
+def cleans(table: HudiTable) -> list[dict[str, Any]]:
+    return [one for one in table.history().to_pylist() if one["action"] == "clean"]
+
+
+def clean(table: HudiTable, **options: str) -> list[int]:
+    given: Mapping[str, str] = {f"hoodie.clean.{name.replace('__', '.')}": value for name, value in options.items()}
+    return [result.total_files for result in table.services.clean(options=given)]
+
+
+def metadata_agrees(table: HudiTable) -> None:
+    assert table.inspect.health().to_pylist() == []
+    storage, config = table.storage, TableConfig(load_properties(table.storage))
+    view = FileSystemView(storage, config, load_full_timeline(storage, config))
+    by_listing = {base.path for path in view.partition_paths() for base in view.latest_base_files(path)}
+    assert {one for one in table.inspect.files()["path"].to_pylist() if one.endswith(".parquet")} == by_listing
+
+
+def test_states_of_the_last_commits_stay_readable_and_older_ones_name_the_earliest() -> None:
+    table = new_table(MemoryStorage())
+    times = [upsert(table, value) for value in range(7)]
+    assert len(files(table.storage)) == 7
+    assert clean(table, commits__retained="3") == [3]
+    assert len(files(table.storage)) == 4  # the state at the earliest retained commit was written by the one before, or by itself
+    for value in range(4, 7):
+        assert table.to_arrow(as_of=times[value])["value"].to_pylist() == [value]
+    for value in range(3):
+        with pytest.raises(UsageError, match=times[4]):
+            table.to_arrow(as_of=times[value])
+    metadata_agrees(table)
+    assert clean(table, commits__retained="3") == []
+
+
+def test_dry_run_names_files_and_bytes_and_deletes_nothing() -> None:
+    table = new_table(MemoryStorage())
+    for value in range(6):
+        upsert(table, value)
+    before = files(table.storage)
+    (planned,) = table.services.clean(options={"hoodie.clean.commits.retained": "1"}, dry_run=True)
+    assert (planned.state, planned.instant, planned.total_files) == ("planned", None, 4)
+    sizes = {one.name: one.size for one in table.storage.list("oslo")}
+    assert planned.total_bytes == sum(sizes[name] for name in planned.files["oslo"])
+    assert files(table.storage) == before
+    assert cleans(table) == []
+    assert str(planned).startswith("clean (KEEP_LATEST_COMMITS) planned: 4 files")
+    assert planned.to_dict()["total_files"] == 4
+
+
+def test_writes_clean_by_default_and_log_the_first_time(caplog: pytest.LogCaptureFixture) -> None:
+    table = new_table(MemoryStorage())
+    for value in range(25):
+        upsert(table, value)
+    with caplog.at_level(logging.WARNING, "pyhudi"):
+        upsert(table, 25, hoodie__clean__automatic="true")
+    assert "first clean of table" in caplog.text
+    assert "hoodie.clean.automatic=false" in caplog.text
+    assert len(files(table.storage)) == 11
+    caplog.clear()
+    for value in range(26, 30):
+        upsert(table, value, hoodie__clean__automatic="true")
+        assert len(files(table.storage)) == 11
+    assert "first clean" not in caplog.text
+    assert table.to_arrow()["value"].to_pylist() == [29]
+    metadata_agrees(table)
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("version", ["6", "8", "9"])
+def test_each_kind_of_table_keeps_its_rows(table_type: str, version: str) -> None:
+    table = new_table(MemoryStorage(), table_type=table_type, hoodie__write__table__version=version)
+    options = {
+        "hoodie__clean__automatic": "true",
+        "hoodie__clean__commits__retained": "2",
+        "hoodie__compact__inline": "true",
+        "hoodie__compact__inline__max__delta__commits": "2",
+    }
+    for value in range(12):
+        upsert(table, value, ids=(1, 2, 3), **options)
+        upsert(table, value, ids=(4,), city="rome", **options)
+        assert sorted(table.to_arrow()["value"].to_pylist()) == [value] * 4
+    assert len(files(table.storage)) <= 12
+    metadata_agrees(table)
+
+
+def test_file_versions_count_slices_of_each_file_group() -> None:
+    table = new_table(MemoryStorage())
+    for value in range(5):
+        upsert(table, value)
+    upsert(table, 1, city="rome")
+    assert clean(table, fileversions__retained="2") == [3]
+    assert (len(files(table.storage)), len(files(table.storage, "rome"))) == (2, 1)
+    metadata_agrees(table)
+
+
+def test_states_that_a_clean_by_versions_broke_are_refused_and_others_read() -> None:
+    table = new_table(MemoryStorage())
+    times = [upsert(table, value) for value in range(4)]
+    clean(table, fileversions__retained="2")
+    for value in (2, 3):
+        assert table.to_arrow(as_of=times[value])["value"].to_pylist() == [value]
+    for value in (0, 1):
+        with pytest.raises(UsageError, match=times[3]):
+            table.to_arrow(as_of=times[value])
+
+
+def test_retaining_more_afterwards_does_not_bring_older_states_back() -> None:
+    table = new_table(MemoryStorage())
+    times = [upsert(table, value) for value in range(6)]
+    clean(table, commits__retained="1")
+    upsert(table, 6)
+    upsert(table, 7)
+    clean(table, commits__retained="7", incremental__enabled="false")
+    with pytest.raises(UsageError, match="cannot be read as of"):
+        table.to_arrow(as_of=times[2])
+
+
+def test_hours_are_counted_from_now() -> None:
+    table = new_table(MemoryStorage())
+    for value in range(5):
+        upsert(table, value)
+    assert clean(table, hours__retained="1") == []  # all commits are of this hour
+
+
+def test_dropped_partition_goes_with_its_folder_when_it_leaves_retention() -> None:
+    table = new_table(MemoryStorage())
+    upsert(table, 1, city="rome")
+    upsert(table, 1)
+    table.delete(partitions=["rome"], options=OFF)
+    upsert(table, 2)
+    assert clean(table, commits__retained="2") == []
+    upsert(table, 3)
+    (result,) = table.services.clean(options={"hoodie.clean.commits.retained": "1"})
+    assert result.partitions == ("rome",)
+    assert table.storage.list("rome") == []
+    metadata_agrees(table)
+    upsert(table, 4, city="rome")
+    assert sorted(table.to_arrow()["value"].to_pylist()) == [3, 4]
+    metadata_agrees(table)
+
+
+def test_folder_of_a_dropped_partition_stays_when_somebody_writes_into_it_again() -> None:
+    table = new_table(MemoryStorage())
+    upsert(table, 1, city="rome")
+    table.delete(partitions=["rome"], options=OFF)
+    upsert(table, 2, city="rome")
+    upsert(table, 3)
+    (result,) = table.services.clean(options={"hoodie.clean.commits.retained": "1"})
+    assert (result.partitions, result.total_files) == ((), 1)
+    assert sorted(table.to_arrow()["value"].to_pylist()) == [2, 3]
+    metadata_agrees(table)
+
+
+def test_pending_action_holds_cleaning_up() -> None:
+    table = new_table(MemoryStorage(), table_type="MERGE_ON_READ")
+    for value in range(3):
+        upsert(table, value, hoodie__compact__inline="true", hoodie__compact__inline__max__delta__commits="1")
+    table.services.compact(mode="schedule", options={"hoodie.compact.inline.max.delta.commits": "1"})
+    upsert(table, 3)
+    table.services.compact(mode="schedule", options={"hoodie.compact.inline.max.delta.commits": "1"})
+    before = table.to_arrow()["value"].to_pylist()
+    clean(table, commits__retained="1")
+    clean(table, fileversions__retained="1")
+    assert table.to_arrow()["value"].to_pylist() == before
+    table.services.compact(mode="execute")
+    assert table.to_arrow()["value"].to_pylist() == before
+    metadata_agrees(table)
+
+
+def test_table_that_only_grows_records_every_ten_commits_that_nothing_is_to_be_deleted() -> None:
+    table = new_table(MemoryStorage())
+    for value in range(30):
+        rows = pa.Table.from_pylist([{"id": value, "city": "oslo", "value": value}], schema=SCHEMA)
+        table.bulk_insert(rows, options={"hoodie.clean.commits.retained": "2"})
+    assert 1 <= len(cleans(table)) <= 3
+    assert table.count() == 30
+    first = table.history()["requested"][0].as_py()
+    assert table.count(as_of=first) == 1  # nothing was deleted, so all states can be read
+    metadata_agrees(table)
+
+
+def test_empty_cleans_can_be_switched_off() -> None:
+    table = new_table(MemoryStorage())
+    for value in range(15):
+        rows = pa.Table.from_pylist([{"id": value, "city": "oslo", "value": value}], schema=SCHEMA)
+        table.bulk_insert(rows, options={"hoodie.clean.commits.retained": "2", "hoodie.write.empty.clean.interval.hours": "-1"})
+    assert cleans(table) == []
+
+
+def test_pending_plan_is_finished_by_the_next_clean() -> None:
+    table = new_table(MemoryStorage())
+    for value in range(5):
+        upsert(table, value)
+    clean(table, commits__retained="1")
+    written = {one.name.partition(".")[2]: one.path for one in table.storage.list(TIMELINE) if "clean" in one.name}
+    plan = decode_clean_plan(table.storage.read(written["clean.requested"]))
+    assert plan.policy == "KEEP_LATEST_COMMITS"
+    table.storage.delete(written["clean"])
+    assert [one["state"] for one in cleans(table)] == ["inflight"]
+    upsert(table, 5, hoodie__clean__automatic="true")
+    assert [one["state"] for one in cleans(table)] == ["completed"]
+    metadata_agrees(table)
+
+
+def test_empty_files_of_a_dead_cleaner_are_removed_and_the_plan_is_run_again() -> None:
+    table = new_table(MemoryStorage())
+    for value in range(5):
+        upsert(table, value)
+    clean(table, commits__retained="1")
+    done = next(one.path for one in table.storage.list(TIMELINE) if one.name.endswith(".clean"))
+    written = decode_clean_metadata(table.storage.read(done))
+    table.storage.replace(done, b"")
+    upsert(table, 5)
+    assert clean(table, commits__retained="1") == [written.files_deleted, 1]
+    metadata_agrees(table)
+
+
+@pytest.mark.parametrize(
+    "named", ["/elsewhere/rome/a_0-0-0_20250101000000000.parquet", "oslo/../secret", "oslo/keys.txt", ".hoodie/hoodie.properties"]
+)
+def test_plan_that_names_other_files_is_refused(named: str) -> None:
+    table = new_table(MemoryStorage())
+    upsert(table, 1)
+    plan = CleanPlan("KEEP_LATEST_COMMITS", files={"oslo": (named,)})
+    table.storage.create(f"{TIMELINE}/20270101000000000.clean.requested", encode_clean_plan(plan, sync=bytes(16)))
+    with pytest.raises(CorruptTableError, match="no data file of partition"):
+        clean(table)
+    assert table.count() == 1
+
+
+def test_plan_that_names_files_in_use_is_refused() -> None:
+    table = new_table(MemoryStorage())
+    upsert(table, 1)
+    (name,) = files(table.storage)
+    plan = CleanPlan("KEEP_LATEST_COMMITS", files={"oslo": (f"/somewhere/oslo/{name}",)})
+    table.storage.create(f"{TIMELINE}/20270101000000000.clean.requested", encode_clean_plan(plan, sync=bytes(16)))
+    with pytest.raises(CorruptTableError, match="which readers need"):
+        clean(table)
+    assert table.count() == 1
+
+
+def test_filters_of_partitions_need_a_full_plan() -> None:
+    table = new_table(MemoryStorage())
+    for value in range(4):
+        upsert(table, value)
+        upsert(table, value, city="rome")
+    with pytest.raises(OptionError, match="incremental"):
+        clean(table, partition__filter__selected="rome")
+    assert clean(table, partition__filter__selected="rome", incremental__enabled="false", commits__retained="1") == [2]
+    assert (len(files(table.storage)), len(files(table.storage, "rome"))) == (4, 2)
+    upsert(table, 4)
+    assert clean(table, commits__retained="1") == [4]  # incremental, but the last clean left partitions out
+    upsert(table, 5)
+    upsert(table, 5, city="rome")
+    assert clean(table, partition__filter__regex="os.*", incremental__enabled="false", commits__retained="1") == [2]
+
+
+@pytest.mark.parametrize(
+    "key", ["commits.retained", "hours.retained", "fileversions.retained", "trigger.max.commits", "max.commits.to.clean"]
+)
+@pytest.mark.parametrize("value", ["0", "-1"])
+def test_retention_of_nothing_is_refused(key: str, value: str) -> None:
+    table = new_table(MemoryStorage())
+    with pytest.raises(OptionError, match=key):
+        table.services.clean(options={f"hoodie.clean.{key}": value})
+
+
+def test_one_clean_goes_so_many_commits_further() -> None:
+    table = new_table(MemoryStorage())
+    for value in range(9):
+        upsert(table, value)
+    assert clean(table, commits__retained="1", max__commits__to__clean="3") == [2]
+    assert clean(table, commits__retained="1", max__commits__to__clean="3") == []  # not due: no commit since
+    upsert(table, 9)
+    assert clean(table, commits__retained="1", max__commits__to__clean="3") == [3]
+
+
+def test_clean_waits_for_its_trigger() -> None:
+    table = new_table(MemoryStorage())
+    for value in range(4):
+        upsert(table, value)
+    assert clean(table, commits__retained="1") == [2]
+    upsert(table, 4)
+    assert clean(table, commits__retained="1", trigger__max__commits="2") == []
+    upsert(table, 5)
+    assert clean(table, commits__retained="1", trigger__max__commits="2") == [2]
+
+
+def test_two_cleans_at_a_time_are_refused() -> None:
+    table = new_table(MemoryStorage())
+    for value in range(4):
+        upsert(table, value)
+    with table.storage.lock(0, "clean"), pytest.raises(ConflictError, match="cleaning"):
+        clean(table, commits__retained="1")
+
+
+def test_change_logs_go_with_their_file_slice() -> None:
+    table = new_table(MemoryStorage(), hoodie__table__cdc__enabled="true")
+    for value in range(6):
+        upsert(table, value, ids=(1, 2))
+    logs = [one.name for one in table.storage.list("oslo") if one.name.endswith("cdc")]
+    assert len(logs) == 5
+    clean(table, commits__retained="2")
+    assert [one.name for one in table.storage.list("oslo") if one.name.endswith("cdc")] == logs[-3:]
+    metadata_agrees(table)
+
+
+def test_purge_deletes_dropped_partitions_at_once_and_nothing_else() -> None:
+    table = new_table(MemoryStorage())
+    for value in range(3):
+        upsert(table, value)
+        upsert(table, value, city="rome")
+        upsert(table, value, city="ro,me")
+    assert table.services.purge(["rome"]) == ()
+    table.delete(partitions=["rome", "ro,me"], options=OFF)
+    (result,) = table.services.purge(["ro,me"])
+    assert (result.partitions, result.total_files) == (("ro,me",), 3)
+    assert (len(files(table.storage)), len(files(table.storage, "rome"))) == (3, 3)
+    assert table.count() == 1
+    metadata_agrees(table)
+
+
+def test_a_clean_in_the_background_is_waited_for_at_the_end_of_the_process() -> None:
+    table = new_table(MemoryStorage())
+    for value in range(6):
+        upsert(table, value)
+    upsert(table, 6, hoodie__clean__automatic="true", hoodie__clean__async__enabled="true", hoodie__clean__commits__retained="1")
+    wait_for_background()
+    assert [one["state"] for one in cleans(table)] == ["completed"]
+    assert len(files(table.storage)) == 2
+    metadata_agrees(table)
+
+
+def test_a_clean_before_a_write_when_options_ask_for_it() -> None:
+    table = new_table(MemoryStorage())
+    for value in range(6):
+        upsert(table, value)
+    upsert(table, 6, hoodie__prewrite__cleaner__policy="clean", hoodie__clean__commits__retained="1")
+    assert len(files(table.storage)) == 3
+
+
+def test_archival_leaves_what_cleaning_retains() -> None:
+    table = new_table(MemoryStorage())
+    limits = {
+        "hoodie.keep.min.commits": "2",
+        "hoodie.keep.max.commits": "3",
+        "hoodie.clean.commits.retained": "5",
+        "hoodie.metadata.enable": "false",
+    }
+    for value in range(12):
+        rows = pa.Table.from_pylist([{"id": 1, "city": "oslo", "value": value}], schema=SCHEMA)
+        table.upsert(rows, options=limits)
+    active = [one for one in table.storage.list(TIMELINE) if one.name.endswith(".commit")]
+    assert 6 <= len(active) <= 7
+    assert len(files(table.storage)) == 6
+
+
+def test_a_plan_of_many_files_is_deleted_while_writers_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inline_cleaning, "_FEW", 1)
+    table = new_table(MemoryStorage())
+    for value in range(6):
+        upsert(table, value)
+    upsert(table, 6, hoodie__clean__automatic="true", hoodie__clean__commits__retained="1")
+    assert len(files(table.storage)) == 2
+    metadata_agrees(table)
