@@ -1,5 +1,5 @@
-"""`table.services`: what keeps a table in shape. This release serves rollback, savepoints, restore, compaction, cleaning, indexes, archival,
-partition lifetimes, upgrade, downgrade and the resizing of consistent hashing buckets.
+"""`table.services`: what keeps a table in shape: rollback, savepoints, restore, compaction, cleaning, clustering, indexes, archival,
+partition lifetimes, upgrade and downgrade.
 """
 
 from __future__ import annotations
