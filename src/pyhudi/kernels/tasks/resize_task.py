@@ -7,7 +7,6 @@ sequence number and key. Rows pass by in batches: memory does not grow with the 
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -18,17 +17,12 @@ import pyarrow as pa
 from pyhudi.errors import OptionError
 from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_indices
 from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
-from pyhudi.kernels.base_file.base_file_writer import BaseFileWriter
-from pyhudi.kernels.base_file.bloom_columns import KeyFilter
-from pyhudi.kernels.base_file.meta_column_writer import MetaColumnWriter
 from pyhudi.kernels.base_file.partition_folder import ensure_partition
 from pyhudi.kernels.merge.merge_slice import iter_merged
 from pyhudi.kernels.merge.slice_delta import SliceTask
-from pyhudi.kernels.tasks.task_attempt import reserve_name
+from pyhudi.kernels.tasks.carried_file import CarriedFile
 from pyhudi.kernels.tasks.write_task import TaskResult, WriteTask
 from pyhudi.schema.meta_columns import RECORD_KEY
-from pyhudi.spec.actions.commit import WriteStat
-from pyhudi.spec.files.marker import MarkerType
 
 if TYPE_CHECKING:
     from pyhudi.storage.storage_protocol import Storage
@@ -63,11 +57,12 @@ def run_resize_task(storage: Storage, context: RecordContext, settings: WriterSe
         CorruptTableError: a file of the slices is damaged.
     """
     ensure_partition(storage, task.partition_path, task.instant)
-    files: dict[int, _BucketFile] = {}
+    files: dict[int, CarriedFile] = {}
     with contextlib.ExitStack() as open_files:
         for index, rows in _route_rows(storage, context, task):
             if index not in files:
-                files[index] = _BucketFile(storage, context, settings, task, index, open_files)
+                bucket = WriteTask(task.instant, task.partition_path, task.buckets[index], task.write_token)
+                files[index] = open_files.enter_context(CarriedFile(storage, context, settings, bucket))
             files[index].append(rows)
     return [file.result() for file in files.values()]
 
@@ -86,45 +81,3 @@ def _route_rows(storage: Storage, context: RecordContext, task: ResizeTask) -> I
                         f" {', '.join(task.hash_fields)} is hashed: {_HASH_FIELDS} must name the fields that the table was written by."
                     )
                 yield index, rows.filter(pa.array(indices == index))
-
-
-class _BucketFile:
-    """The base file of a bucket, from its marker to its footer."""
-
-    def __init__(
-        self, storage: Storage, context: RecordContext, settings: WriterSettings, task: ResizeTask, bucket: int, files: contextlib.ExitStack
-    ) -> None:
-        """Open the file until `files` closes."""
-        self._started = time.perf_counter()
-        new = WriteTask(task.instant, task.partition_path, task.buckets[bucket], task.write_token)
-        self._task = reserve_name(storage, new, MarkerType.CREATE)
-        self._context = context
-        self._stamp = MetaColumnWriter(
-            task.instant, self._task.write_token.split("-", 1)[0], task.partition_path, str(self._task.file_name)
-        )
-        output = files.enter_context(storage.open_output(self._task.path))
-        files.callback(lambda: self._measure(output.tell()))  # when the footer is written, and before the file is closed
-        self._writer = files.enter_context(
-            BaseFileWriter(output, context, settings, KeyFilter.for_rows_after(storage, None, context, settings))
-        )
-        self._size = 0
-
-    def append(self, rows: pa.Table) -> None:
-        self._writer.append(self._stamp.carried_over(rows, self._context.file_schema))
-
-    def _measure(self, size: int) -> None:
-        self._size = size
-
-    def result(self) -> TaskResult:
-        rows, path = self._writer.rows, self._task.path
-        stat = WriteStat(
-            file_id=self._task.file_id,
-            path=path,
-            partition_path=self._task.partition_path,
-            num_writes=rows,
-            num_inserts=rows,
-            total_write_bytes=self._size,
-            file_size_in_bytes=self._size,
-            total_create_ms=int((time.perf_counter() - self._started) * 1000),
-        )
-        return TaskResult(stat, 0, path)

@@ -1,37 +1,40 @@
-"""Clustering as a table service: here the resizing of hash rings.
+"""Clustering as a table service: rewriting of file groups, or resizing of the hash rings of a table that has them.
 
-Rules: `ClusteringPlanActionExecutor`, `SparkExecuteClusteringCommitActionExecutor`. Readers go on while it runs, writers of pyhudi wait for
-the end of the plan.
+Readers go on while it runs, writers of pyhudi wait for the end of the plan. Rules: `ClusteringPlanActionExecutor`.
 """
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from pyhudi.codec.actions.plan_codec import encode_clustering_plan
-from pyhudi.kernels.tasks.resize_task import run_resize_task
-from pyhudi.kernels.tasks.write_task import TaskResult
-from pyhudi.service.clustering.clustering_result import ClusteringResult, completed_result, planned_result
-from pyhudi.service.clustering.clustering_rollback import cancel, rollback_run, written_files
-from pyhudi.service.clustering.clustering_settings import ClusteringSettings
-from pyhudi.service.clustering.complete_clustering import complete
-from pyhudi.service.clustering.pending_clustering_plans import ResizePlan, load_resize_plan, pending_clusterings
-from pyhudi.service.clustering.schedule_clustering import plan_resizing
-from pyhudi.service.clustering.start_clustering import StartedResizing, start
+from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.index.consistent_hashing import has_rings
+from pyhudi.service.clustering.clustering_result import ClusteringResult
+from pyhudi.service.clustering.clustering_settings import RUNS, ClusteringSettings, short_name
+from pyhudi.service.clustering.pending_clustering_plans import ResizePlan, pending_clusterings
+from pyhudi.service.clustering.resizing_service import BucketResizing
+from pyhudi.service.clustering.rewrite_plan import RewritePlan
+from pyhudi.service.clustering.rewrite_service import GroupRewriting, StartedRewrite
+from pyhudi.service.clustering.rewrite_settings import REWRITES
+from pyhudi.service.clustering.start_clustering import StartedResizing
 from pyhudi.service.service_engine import ServiceRunner
 from pyhudi.service.table_service import ServiceLock, TableService
-from pyhudi.spec.instant import Action, Instant
+from pyhudi.spec.instant import Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline.pending_clustering import pending_clustering
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.locked_table import LockedTable
 
+Plan = ResizePlan | RewritePlan
+Work = StartedResizing | StartedRewrite
+
 
 @dataclass(frozen=True, slots=True)
-class Clustering(TableService[ResizePlan, StartedResizing, list[TaskResult], ClusteringResult]):
-    """The resizing of the hash rings of a table."""
+class Clustering(TableService[Plan, Work, Any, ClusteringResult]):
+    """Clustering of a table by its options; what is pending is run by its plan."""
 
     settings: ClusteringSettings
 
@@ -44,49 +47,73 @@ class Clustering(TableService[ResizePlan, StartedResizing, list[TaskResult], Clu
         """Return the pending clusterings of any kind."""
         return pending_clusterings(storage, config, timeline)
 
-    def plan(self, table: LockedTable) -> ResizePlan | None:
-        """Return what is to be resized now.
+    def plan(self, table: LockedTable) -> Plan | None:
+        """Return what is to be done now: of the kind that options name, or that fits the table."""
+        resizes = self.settings.resizes
+        if resizes is None:
+            resizes = has_rings(FileSystemView(table.storage, table.config, table.timeline))
+        return (self._resizing if resizes else self._rewriting).plan(table)
+
+    def request(self, table: LockedTable, plan: Plan) -> Instant:
+        """Put the plan on the timeline."""
+        return self._kind(plan).request(table, plan)
+
+    def load_plan(self, table: LockedTable, instant: Instant) -> Plan:
+        """Return the plan of a pending clustering.
 
         Raises:
-            UnsupportedError: the table has no hash rings.
-            CorruptTableError: a ring is damaged, or file groups belong to none.
+            UnsupportedError: it is to be run by a class that is none of Hudi's for Spark or Java.
+            CorruptTableError: the plan is damaged, or leads out of the table.
         """
-        return plan_resizing(table, self.settings)
+        content = pending_clustering(table.storage, table.config, instant)
+        if content is None:
+            raise CorruptTableError(f"{instant.action} {instant.requested} of table {table.storage.uri} has no plan.")
+        name = short_name("" if content.strategy is None else content.strategy.class_name or "")
+        if name in map(short_name, RUNS):
+            return self._resizing.load_plan(table, instant)
+        if name in map(short_name, REWRITES):
+            return self._rewriting.load_plan(table, instant)
+        raise UnsupportedError(
+            f"{instant.action} {instant.requested} of table {table.storage.uri} is run by {name or 'a class that it does not name'}, which"
+            " is not served. Let Apache Hudi run it."
+        )
 
-    def request(self, table: LockedTable, plan: ResizePlan) -> Instant:
-        """Put the plan on the timeline."""
-        action = Action.REPLACE_COMMIT if table.config.layout == 1 else Action.CLUSTERING
-        return table.writer.request(action, table.times.next(), encode_clustering_plan(plan.content, sync=table.ids.sync_marker()))
+    def start(self, table: LockedTable, instant: Instant, plan: Plan, runner: ServiceRunner) -> Work:
+        """Start a run."""
+        work: Work = self._kind(plan).start(table, instant, plan, runner)
+        return work
 
-    def load_plan(self, table: LockedTable, instant: Instant) -> ResizePlan:
-        """Return the plan of a pending clustering; see `load_resize_plan`."""
-        return load_resize_plan(table, instant)
+    def run_tasks(self, runner: ServiceRunner, work: Work) -> Any:
+        """Write the new files."""
+        return self._kind(work).run_tasks(runner, work)
 
-    def start(self, table: LockedTable, instant: Instant, plan: ResizePlan, runner: ServiceRunner) -> StartedResizing:
-        """Start the resizing; see `pyhudi.service.clustering.start_clustering.start`."""
-        return start(table, instant, plan.groups, self.settings.hash_fields, runner.merge_bytes)
+    def complete(self, table: LockedTable, work: Work, outcome: Any, engine: str) -> ClusteringResult:
+        """Replace the file groups of the plan."""
+        return self._kind(work).complete(table, work, outcome, engine)
 
-    def run_tasks(self, runner: ServiceRunner, work: StartedResizing) -> list[TaskResult]:
-        """Write the new buckets of each group of the plan."""
-        function = functools.partial(run_resize_task, runner.storage, work.context, runner.writer)
-        return [result for results in runner.run(function, work.tasks) for result in results]
-
-    def complete(self, table: LockedTable, work: StartedResizing, outcome: list[TaskResult], engine: str) -> ClusteringResult:
-        """Complete the resizing; see `pyhudi.service.clustering.complete_clustering.complete`."""
-        return completed_result(work.groups, complete(table, work, outcome, engine), outcome, engine)
-
-    def planned_result(self, plan: ResizePlan, instant: Instant | None) -> ClusteringResult:
+    def planned_result(self, plan: Plan, instant: Instant | None) -> ClusteringResult:
         """Return the result of a plan."""
-        return planned_result(plan.groups, instant)
+        return self._kind(plan).planned_result(plan, instant)
 
-    def rollback_run(self, table: LockedTable, instant: Instant, plan: ResizePlan) -> None:
+    def rollback_run(self, table: LockedTable, instant: Instant, plan: Plan) -> None:
         """Delete what a dead run of the plan wrote."""
-        rollback_run(table, instant, plan.groups)
+        self._kind(plan).rollback_run(table, instant, plan)
 
-    def written_files(self, table: LockedTable, instant: Instant, plan: ResizePlan) -> tuple[str, ...]:
+    def written_files(self, table: LockedTable, instant: Instant, plan: Plan) -> tuple[str, ...]:
         """Return the paths of the files that runs of a plan left."""
-        return written_files(table, instant, plan.groups)
+        return self._kind(plan).written_files(table, instant, plan)
 
-    def cancel(self, table: LockedTable, instant: Instant, plan: ResizePlan) -> None:
-        """Take the plan off the timeline; see `pyhudi.service.clustering.clustering_rollback.cancel`."""
-        cancel(table, instant, plan.groups)
+    def cancel(self, table: LockedTable, instant: Instant, plan: Plan) -> None:
+        """Take the plan off the timeline with what its runs wrote."""
+        self._kind(plan).cancel(table, instant, plan)
+
+    @property
+    def _resizing(self) -> BucketResizing:
+        return BucketResizing(self.settings)
+
+    @property
+    def _rewriting(self) -> GroupRewriting:
+        return GroupRewriting(self.settings)
+
+    def _kind(self, one: Plan | Work) -> TableService[Any, Any, Any, ClusteringResult]:
+        return self._resizing if isinstance(one, ResizePlan | StartedResizing) else self._rewriting

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyhudi.errors import UnsupportedError
 from pyhudi.index.index_options import index_options
+from pyhudi.service.clustering.rewrite_settings import RewriteSettings, plan_class_name, rewrite_settings, run_class_name
 from pyhudi.spec.options import Options
 
-_PLAN_CLASS = "hoodie.clustering.plan.strategy.class"
-_RUN_CLASS = "hoodie.clustering.execution.strategy.class"
-_PLANS = frozenset({"SparkConsistentBucketClusteringPlanStrategy"})
+_RESIZE_PLAN = "SparkConsistentBucketClusteringPlanStrategy"
 #: The classes by which Apache Hudi runs the resizing of hash rings; the first one is in pyhudi's plans.
 RUNS = (
     "org.apache.hudi.client.clustering.run.strategy.SparkConsistentBucketClusteringExecutionStrategy",
@@ -32,16 +30,20 @@ class ClusteringSettings:
     most_groups: int
     default_base_bytes: int
     hash_fields: tuple[str, ...] | None
+    #: Whether rings are resized or file groups rewritten; None for what fits the table.
+    resizes: bool | None
+    rewrite: RewriteSettings
 
 
 def clustering_settings(options: Options) -> ClusteringSettings:
     """Return what the options decide.
 
     Raises:
-        UnsupportedError: a class is not one of those that resize hash rings.
+        UnsupportedError: a class is not served.
+        OptionError: an option contradicts another.
     """
-    _check_class(options, _PLAN_CLASS, _PLANS)
-    _check_class(options, _RUN_CLASS, frozenset(map(short_name, RUNS)))
+    plan, run = plan_class_name(options), run_class_name(options)
+    resizes = plan == _RESIZE_PLAN or run in [short_name(name) for name in RUNS]
     base_bytes = options.integer("hoodie.parquet.max.file.size")
     most, least = options.get("hoodie.bucket.index.max.num.buckets"), options.get("hoodie.bucket.index.min.num.buckets")
     return ClusteringSettings(
@@ -53,18 +55,11 @@ def clustering_settings(options: Options) -> ClusteringSettings:
         most_groups=options.integer("hoodie.clustering.plan.strategy.max.num.groups"),
         default_base_bytes=base_bytes,
         hash_fields=index_options(options).hash_fields,
+        resizes=resizes or (None if plan is None and run is None else False),
+        rewrite=rewrite_settings(Options() if resizes else options),
     )
 
 
 def short_name(class_name: str) -> str:
     """Return the name of a Java class without its package."""
     return class_name.strip().rpartition(".")[2]
-
-
-def _check_class(options: Options, key: str, served: frozenset[str]) -> None:
-    given = options.get(key)
-    if given is not None and short_name(given) not in served:
-        raise UnsupportedError(
-            f"{key}: '{given}' is not served; it can be {' or '.join(sorted(served))}, by which the buckets of hash rings are resized."
-            " Clustering of other tables comes with a later release."
-        )

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pyhudi.codec.actions.plan_codec import encode_clustering_plan
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.index.bucket_resizing import Node, parse_nodes
-from pyhudi.service.clustering.clustering_settings import RUNS, short_name
+from pyhudi.service.clustering.plan_slices import planned_files
 from pyhudi.service.clustering.resize_plan import NODES, NUMBER, PARTITION
+from pyhudi.service.clustering.rewrite_settings import SORT_COLUMNS
 from pyhudi.spec.actions.clustering import ClusteringGroup, ClusteringPlan
-from pyhudi.spec.actions.compaction import CompactionOperation
 from pyhudi.spec.files.file_group import FileGroupId
-from pyhudi.spec.instant import Instant
+from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.pending_clustering import pending_clustering
@@ -55,17 +56,28 @@ def pending_clusterings(storage: Storage, config: TableConfig, timeline: Timelin
     return tuple(one for one in timeline.pending() if pending_clustering(storage, config, one) is not None)
 
 
+def request_clustering(table: LockedTable, plan: ClusteringPlan) -> Instant:
+    """Put the plan of a clustering of any kind on the timeline."""
+    action = Action.REPLACE_COMMIT if table.config.layout == 1 else Action.CLUSTERING
+    return table.writer.request(action, table.times.next(), encode_clustering_plan(plan, sync=table.ids.sync_marker()))
+
+
 def load_resize_plan(table: LockedTable, instant: Instant) -> ResizePlan:
     """Return what the plan of a pending clustering resizes.
 
     Raises:
-        UnsupportedError: it is no resizing of hash rings, or sorts rows.
+        UnsupportedError: it sorts rows.
         CorruptTableError: the plan is damaged, or leads out of the table.
     """
     plan = pending_clustering(table.storage, table.config, instant)
     if plan is None:
         raise CorruptTableError(f"{instant.action} {instant.requested} of table {table.storage.uri} has no plan.")
-    _check_served(plan, instant, table.storage.uri)
+    sorts = ((plan.strategy.params if plan.strategy else None) or {}).get(SORT_COLUMNS)
+    if sorts:
+        raise UnsupportedError(
+            f"{instant.action} {instant.requested} of table {table.storage.uri} sorts rows by {sorts} while it resizes hash rings, which is"
+            " not served. Let Apache Hudi run it."
+        )
     try:
         return ResizePlan(groups_of(plan), plan)
     except (CorruptTableError, ValueError, KeyError) as error:
@@ -83,33 +95,13 @@ def groups_of(plan: ClusteringPlan) -> tuple[BucketGroup, ...]:
     return tuple(_group(group) for group in plan.groups or ())
 
 
-def _check_served(plan: ClusteringPlan, instant: Instant, uri: str) -> None:
-    strategy = plan.strategy
-    name = short_name("" if strategy is None else strategy.class_name or "")
-    sorts = None if strategy is None else (strategy.params or {}).get("hoodie.clustering.plan.strategy.sort.columns")
-    if name not in map(short_name, RUNS):
-        what = f"is run by {name or 'a class that it does not name'}"
-    elif sorts:
-        what = f"sorts rows by {sorts}"
-    else:
-        return
-    raise UnsupportedError(
-        f"{instant.action} {instant.requested} of table {uri} {what}: this release runs clusterings that resize hash rings, and no others."
-        " Let Apache Hudi run it."
-    )
-
-
 def _group(group: ClusteringGroup) -> BucketGroup:
     extra = group.extra or {}
     path, nodes = extra[PARTITION], parse_nodes(extra[NODES])
-    files: dict[FileGroupId, frozenset[str]] = {}
-    for file_slice in group.slices or ():
-        # The same checks of names and paths as for the slices of a compaction.
-        id_ = CompactionOperation(None, file_slice.file_id, file_slice.partition_path).group
+    files = planned_files(group)
+    for id_ in files:
         if id_.partition_path != path:
             raise CorruptTableError(f"a group of partition '{path}' holds file group {id_}")
-        named = (file_slice.data_file or "", *(file_slice.delta_files or ()))
-        files[id_] = frozenset(name.rpartition("/")[2] for name in named if name)
     if not files or not nodes:
         raise CorruptTableError(f"a group of partition '{path}' holds no file slices, or names no buckets")
     return BucketGroup(path, files, nodes, int(extra[NUMBER]))

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pyhudi.index.bucket_resizing import Node, merge, render_nodes, split
 from pyhudi.index.consistent_hashing import Ring
 from pyhudi.service.clustering.clustering_settings import RUNS, ClusteringSettings
-from pyhudi.spec.actions.clustering import ClusteringGroup, ClusteringPlan, ClusteringSlice, Strategy
-from pyhudi.spec.actions.compaction import slice_metrics
+from pyhudi.service.clustering.plan_slices import render_slice
+from pyhudi.spec.actions.clustering import ClusteringGroup, ClusteringPlan, Strategy
+from pyhudi.spec.actions.compaction import group_metrics
 from pyhudi.spec.files.file_group import FileSlice
 
 #: What the groups of a plan say in their extra metadata.
@@ -105,27 +106,13 @@ def clustering_plan(chosen: Sequence[Resizing], partitions: Sequence[str], setti
 
 
 def _group(resizing: Resizing, settings: ClusteringSettings, uri: str) -> ClusteringGroup:
-    metrics: dict[str, float] = {}
-    for file_slice in resizing.slices:
-        for name, value in slice_metrics(file_slice, settings.default_base_bytes).items():
-            metrics[name] = metrics.get(name, 0.0) + value
     return ClusteringGroup(
-        slices=tuple(_slice(file_slice, uri) for file_slice in resizing.slices),
-        metrics=metrics,
+        slices=tuple(render_slice(file_slice, uri) for file_slice in resizing.slices),
+        metrics=group_metrics(resizing.slices, settings.default_base_bytes),
         output_file_groups=sum(node.prefix is not None for node in resizing.nodes),
         extra={
             PARTITION: resizing.slices[0].group.partition_path,
             NODES: render_nodes(resizing.nodes),
             NUMBER: str(resizing.ring.number),
         },
-    )
-
-
-def _slice(file_slice: FileSlice, uri: str) -> ClusteringSlice:
-    return ClusteringSlice(
-        file_id=file_slice.group.file_id,
-        partition_path=file_slice.group.partition_path,
-        data_file="" if file_slice.base is None else f"{uri}/{file_slice.base.path}",
-        delta_files=tuple(f"{uri}/{log.path}" for log in file_slice.logs),
-        bootstrap_file="",
     )

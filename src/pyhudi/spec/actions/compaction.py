@@ -5,7 +5,7 @@ Rules: `HoodieCompactionPlan`, `HoodieCompactionOperation`; the measures are tho
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyhudi.errors import CorruptTableError, KeyFieldError
@@ -85,14 +85,19 @@ def operation_of(file_slice: FileSlice, default_base_bytes: int) -> CompactionOp
 
 
 def slice_metrics(file_slice: FileSlice, default_base_bytes: int) -> dict[str, float]:
-    """Return the measures of a slice in the order in which Hudi's plans hold them; megabytes are whole, rounded down."""
-    logs = sum(log.size for log in file_slice.logs)
-    base = 0 if file_slice.base is None else file_slice.base.size
-    read, write = (base + logs) // _MEGABYTE, (base or default_base_bytes) // _MEGABYTE
+    """Return the measures of a slice; see `group_metrics`."""
+    return group_metrics((file_slice,), default_base_bytes)
+
+
+def group_metrics(slices: Sequence[FileSlice], default_base_bytes: int) -> dict[str, float]:
+    """Return the measures of slices in the order in which Hudi's plans hold them; megabytes are whole, rounded down."""
+    logs = [log.size for file_slice in slices for log in file_slice.logs]
+    bases = [0 if file_slice.base is None else file_slice.base.size for file_slice in slices]
+    read, write = (sum(bases) + sum(logs)) // _MEGABYTE, sum(size or default_base_bytes for size in bases) // _MEGABYTE
     return {
-        TOTAL_LOG_FILES: float(len(file_slice.logs)),
+        TOTAL_LOG_FILES: float(len(logs)),
         TOTAL_IO_MB: float(read + write),
         TOTAL_IO_READ_MB: float(read),
-        TOTAL_LOG_FILES_SIZE: float(logs),
+        TOTAL_LOG_FILES_SIZE: float(sum(logs)),
         TOTAL_IO_WRITE_MB: float(write),
     }

@@ -1,37 +1,90 @@
-"""Keys of clustering. What is served of it is the resizing of hash rings.
+"""Keys of clustering.
 
-Rules: `HoodieClusteringConfig`; `HoodieIndexConfig` for the keys that say which buckets are resized (`pyhudi.spec.config.index_keys`).
+Rules: `HoodieClusteringConfig`, `HoodieLayoutConfig`; `HoodieIndexConfig` for the keys that say which buckets are resized
+(`pyhudi.spec.config.index_keys`).
 """
 
 from __future__ import annotations
 
 from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, served, unserved
 
+_PLAN = "hoodie.clustering.plan.strategy."
+
 CLUSTERING: tuple[ConfigKey, ...] = (
     served(
         "hoodie.clustering.inline",
-        "Resize the buckets of a table of hash rings after a write when that is due; what is planned already is run before the write.",
+        "Cluster a table after a write when that is due; what is planned already is run before the write.",
         Kind.FLAG,
         "false",
         aliases=("hoodie.datasource.clustering.inline.enable",),
     ),
-    served("hoodie.clustering.inline.max.commits", "Commits since the last resizing after which the next is due.", Kind.POSITIVE, "4"),
+    served("hoodie.clustering.inline.max.commits", "Commits since the last clustering after which the next is due.", Kind.POSITIVE, "4"),
     served(
-        "hoodie.clustering.plan.strategy.class",
-        "What a clustering plans: one of Apache Hudi's classes for consistent hashing. When not given, and the table has hash rings: that.",
+        f"{_PLAN}class",
+        "What a clustering plans, one of Apache Hudi's classes: SparkSizeBasedClusteringPlanStrategy, SparkSingleFileSortPlanStrategy,"
+        " SparkStreamCopyClusteringPlanStrategy, or SparkConsistentBucketClusteringPlanStrategy for the buckets of hash rings. When not"
+        " given: the last for tables with hash rings, the first for others.",
     ),
-    served("hoodie.clustering.execution.strategy.class", "How a clustering is run: one of Apache Hudi's classes for consistent hashing."),
-    served("hoodie.clustering.plan.strategy.max.num.groups", "Splits and merges of one plan.", Kind.POSITIVE, "30"),
+    served("hoodie.clustering.execution.strategy.class", "How a clustering is run: the class that fits the plan when not given."),
+    served(f"{_PLAN}sort.columns", "Columns by which the rows are ordered, with commas in between; without, rows stay as they are."),
+    served(
+        "hoodie.layout.optimize.strategy",
+        "How rows are ordered by several columns: one after the other, or along a curve through all of them.",
+        Kind.TEXT,
+        "LINEAR",
+        choices=("LINEAR", "ZORDER", "HILBERT"),
+    ),
+    served(f"{_PLAN}small.file.limit", "Base files below so many bytes are clustered.", Kind.COUNT, str(300 << 20)),
+    served(f"{_PLAN}target.file.max.bytes", "Bytes that new files are to have at the most.", Kind.POSITIVE, str(1 << 30)),
+    served(f"{_PLAN}max.bytes.per.group", "Bytes of base files that are rewritten together at the most.", Kind.POSITIVE, str(2 << 30)),
+    served(f"{_PLAN}max.num.groups", "Groups of one plan; of hash rings, splits and merges.", Kind.POSITIVE, "30"),
+    served(
+        f"{_PLAN}single.group.clustering.enabled",
+        "Whether a group of one file, which stays one, is rewritten; it is always when rows are ordered.",
+        Kind.FLAG,
+        "true",
+    ),
+    served(
+        f"{_PLAN}file.slices.sort.by",
+        "Which files of a partition come first: the largest, or the oldest.",
+        Kind.TEXT,
+        "SIZE",
+        choices=("SIZE", "INSTANT_TIME"),
+    ),
+    served(
+        "hoodie.clustering.plan.partition.filter.mode",
+        "Which partitions are clustered: all, the last ones by name, those between two names, or one in 24 by the hour.",
+        Kind.TEXT,
+        "NONE",
+        choices=("NONE", "RECENT_DAYS", "SELECTED_PARTITIONS", "DAY_ROLLING"),
+    ),
+    served(f"{_PLAN}daybased.lookback.partitions", "RECENT_DAYS: how many partitions.", Kind.POSITIVE, "2"),
+    served(f"{_PLAN}daybased.skipfromlatest.partitions", "RECENT_DAYS: how many of the last are left out.", Kind.COUNT, "0"),
+    served(f"{_PLAN}cluster.begin.partition", "SELECTED_PARTITIONS: the first partition, by name."),
+    served(f"{_PLAN}cluster.end.partition", "SELECTED_PARTITIONS: the last partition, by name."),
+    served(f"{_PLAN}partition.selected", "Partitions that are clustered, with commas in between."),
+    served(f"{_PLAN}partition.regex.pattern", "Partitions that are clustered: those whose whole path matches."),
+    served(
+        "hoodie.table.services.incremental.enabled",
+        "Leave out partitions that were not written since they were clustered in the same order.",
+        Kind.FLAG,
+        "true",
+    ),
     *harmless(
-        "says what a writer does beside a planned resizing; those of pyhudi are refused until it has run",
+        "says what a writer does beside a planned clustering; those of pyhudi are refused until it has run",
         "hoodie.clustering.updates.strategy",
     ),
+    *harmless(
+        "tunes how Spark plans and runs clusterings; tasks here are one for each group of a plan",
+        """
+        hoodie.clustering.max.parallelism hoodie.clustering.group.read.parallelism
+        hoodie.clustering.plan.generation.use.local.engine.context hoodie.layout.optimize.curve.build.method
+        hoodie.layout.optimize.build.curve.sample.size hoodie.layout.optimize.data.skipping.enable hoodie.layout.optimize.enable
+        """,
+    ),
     *unserved(
-        "a planned resizing keeps writers out until it has run: resize inline, or by table.services.cluster()",
+        "a planned clustering keeps writers out until it has run: cluster inline, or by table.services.cluster()",
         "hoodie.clustering.async.enabled=false hoodie.clustering.schedule.inline=false",
     ),
-    *unserved(
-        "clustering of other tables than those of hash rings comes with a later release: sizes, sorting and choice of partitions do too",
-        "hoodie.clustering.*",
-    ),
+    *unserved("comes with a later release", "hoodie.clustering.*"),
 )

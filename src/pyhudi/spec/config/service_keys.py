@@ -12,11 +12,10 @@ _LATER = "comes with a later release"
 
 SERVICES: tuple[ConfigKey, ...] = (
     *harmless("sizes new records in log files, where pyhudi puts none", "hoodie.logfile.to.parquet.compression.ratio"),
-    *unserved(f"clustering of other tables than those of hash rings {_LATER}", "hoodie.layout.optimize.*"),
     *refused("the index of a table says where its rows are stored: hoodie.index.type", "hoodie.storage.layout.*"),
     *unserved(
         f"the table service manager {_LATER}",
-        "hoodie.table.service.manager.enabled=false hoodie.table.service.manager.* hoodie.table.services.incremental.enabled",
+        "hoodie.table.service.manager.enabled=false hoodie.table.service.manager.*",
     ),
     *refused(
         "each service has its own switch: hoodie.compact.inline, hoodie.clustering.inline, hoodie.archive.automatic",

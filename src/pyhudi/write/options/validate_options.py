@@ -91,14 +91,14 @@ def check_operation(options: Mapping[str, str], operation: Operation) -> None:
 
 
 def check_clustering(options: Options, resolved: ResolvedIndex, config: TableConfig) -> None:
-    """Warn that a table is not clustered after the write; refuse that when the options are to be so strict.
+    """Warn that a table of buckets is not clustered after the write; refuse that when the options are to be so strict.
 
     Raises:
         UnsupportedError: the option is not served for this table, and unserved options are refused.
     """
-    if not options.flag(_INLINE) or _has_ring(resolved):
+    if not options.flag(_INLINE) or resolved.layout is None or resolved.layout.is_consistent:
         return
-    reason = f"table {config.name} is not laid out by consistent hashing, and clustering of other tables comes with a later release"
+    reason = f"the file groups of table {config.name} are a fixed number of buckets, which rows cannot leave"
     if options.refuses_unserved:
         raise UnsupportedError(f"{_INLINE}=true: {reason}; leave the option out")
     warn_unserved(_INLINE, reason)

@@ -13,6 +13,7 @@ from pyhudi.index.bucket_resizing import Tag
 from pyhudi.index.consistent_hashing import Ring, file_id_of
 from pyhudi.service.clustering.clustering_settings import ClusteringSettings, clustering_settings
 from pyhudi.service.clustering.resize_plan import resizings
+from pyhudi.service.clustering.rewrite_settings import rewrite_settings
 from pyhudi.spec.files.file_group import BaseFile, FileGroupId, FileSlice
 from pyhudi.spec.files.file_names import BaseFileName
 from pyhudi.spec.options import resolve
@@ -26,6 +27,8 @@ SETTINGS = ClusteringSettings(
     most_groups=30,
     default_base_bytes=100,
     hash_fields=None,
+    resizes=True,
+    rewrite=rewrite_settings(resolve({})),
 )
 
 
@@ -100,9 +103,6 @@ def test_sizes_go_by_the_largest_file() -> None:
 
 
 def test_other_clustering_is_refused_by_name() -> None:
-    name = "org.apache.hudi.client.clustering.plan.strategy.SparkSizeBasedClusteringPlanStrategy"
-    with pytest.raises(UnsupportedError, match=r"SparkSizeBasedClusteringPlanStrategy.* is not served"):
-        clustering_settings(resolve({"hoodie.clustering.plan.strategy.class": name}))
-    sorted_by_key = {"hoodie.clustering.plan.strategy.sort.columns": "id", "pyhudi.options.unserved": "refuse"}
-    with pytest.raises(UnsupportedError, match="other tables than those of hash rings"):
-        resolve(sorted_by_key)
+    for key in ("hoodie.clustering.plan.strategy.class", "hoodie.clustering.execution.strategy.class"):
+        with pytest.raises(UnsupportedError, match=r"com.example.Mine.* is not served.*SparkS"):
+            clustering_settings(resolve({key: "com.example.Mine"}))

@@ -21,7 +21,7 @@ from pyhudi.service.clustering.resize_plan import Resizing, clustering_plan
 from pyhudi.spec.actions.clustering import ClusteringPlan, ClusteringSlice, Strategy
 from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.spec.instant import Action
-from pyhudi.spec.options import resolve, warn_unserved
+from pyhudi.spec.options import resolve
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.table.create_new_table import create_table
 from pyhudi.table.hudi_table import HudiTable
@@ -226,10 +226,7 @@ def test_a_bucket_that_apache_hudi_plans_to_rewrite_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("strategy", "text"),
     [
-        (
-            Strategy("org.apache.hudi.client.clustering.run.strategy.SparkSortAndSizeExecutionStrategy", {}),
-            "SparkSortAndSizeExecutionStrategy",
-        ),
+        (Strategy("org.apache.hudi.client.clustering.run.strategy.FlinkSortStrategy", {}), "FlinkSortStrategy"),
         (None, "a class that it does not name"),
         (
             Strategy("x.SparkConsistentBucketClusteringExecutionStrategy", {"hoodie.clustering.plan.strategy.sort.columns": "value"}),
@@ -248,12 +245,12 @@ def test_what_another_clustering_plans_is_left_to_apache_hudi(strategy: Strategy
 
 @pytest.mark.parametrize("changed", [{"partition_path": "../x"}, {"partition_path": "d2"}, {"file_id": None}])
 def test_a_plan_that_leads_elsewhere_is_damaged(changed: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    table, original = make(), plan._slice
+    table, original = make(), plan.render_slice
 
     def forged(file_slice: FileSlice, uri: str) -> ClusteringSlice:
         return dataclasses.replace(original(file_slice, uri), **changed)
 
-    monkeypatch.setattr(plan, "_slice", forged)
+    monkeypatch.setattr(plan, "render_slice", forged)
     monkeypatch.setattr("pyhudi.service.clustering.schedule_clustering.groups_of", lambda *_: ())
     table.services.cluster(options=SPLIT, mode="schedule")
     monkeypatch.undo()
@@ -274,40 +271,19 @@ def test_inline_it_comes_after_so_many_commits_and_before_a_write_that_finds_a_p
     assert set(table.to_arrow()["value"].to_pylist()) == {3}
 
 
-def test_other_tables_are_not_clustered_yet() -> None:
+def test_a_table_without_rings_is_not_resized() -> None:
     table = empty(table_type="COPY_ON_WRITE")
-    strict = {"hoodie.clustering.inline": "true", "pyhudi.options.unserved": "refuse"}
-    for options in (strict, {**RING, "hoodie.clustering.inline": "true"}):
-        with pytest.raises(UnsupportedError, match=r"CONSISTENT_HASHING|consistent hashing"):
-            table.upsert(rows(0, 3, 1), options)
+    with pytest.raises(UnsupportedError, match=r"CONSISTENT_HASHING|consistent hashing"):
+        table.upsert(rows(0, 3, 1), {**RING, "hoodie.clustering.inline": "true"})
     table.upsert(rows(0, 3, 1))
-    for act in (table.services.cluster, lambda: table.upsert(rows(0, 3, 1), strict)):
-        with pytest.raises(UnsupportedError, match="not laid out by consistent hashing"):
-            act()
+    with pytest.raises(UnsupportedError, match="not laid out by consistent hashing"):
+        table.services.cluster(options={"hoodie.clustering.plan.strategy.class": "SparkConsistentBucketClusteringPlanStrategy"})
     assert len(table.history()) == 1
-
-
-def test_a_write_to_another_table_that_asks_for_clustering_goes_without_and_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
-    table = empty(table_type="COPY_ON_WRITE")
-    inline = {
-        "hoodie.clustering.inline": "true",
-        "hoodie.clustering.inline.max.commits": "1",
-        "hoodie.clustering.plan.strategy.class": "org.apache.hudi.client.clustering.plan.strategy.SparkSizeBasedClusteringPlanStrategy",
-        "hoodie.clustering.plan.strategy.sort.columns": "value",
-    }
-    warn_unserved.cache_clear()
-    for value in (1, 2):
-        table.upsert(rows(0, 3, value), inline)
-    assert table.history()["action"].to_pylist() == ["commit", "commit"]
-    assert set(table.to_arrow()["value"].to_pylist()) == {2}
-    warned = [record.message for record in caplog.records if record.levelname == "WARNING"]
-    assert len([message for message in warned if "not laid out by consistent hashing" in message]) == 1
-    assert len(warned) == 2
 
 
 def test_a_table_of_hash_rings_is_clustered_by_its_own_classes_only() -> None:
     table = make()
     other = {"hoodie.clustering.inline": "true", "hoodie.clustering.plan.strategy.class": "SparkSizeBasedClusteringPlanStrategy"}
-    with pytest.raises(UnsupportedError, match="SparkSizeBasedClusteringPlanStrategy"):
+    with pytest.raises(UnsupportedError, match="SparkConsistentBucketClusteringPlanStrategy"):
         table.upsert(rows(0, 3, 5), other)
     assert 5 not in table.to_arrow()["value"].to_pylist()

@@ -1,0 +1,107 @@
+"""Plans the rewriting of file groups of a table. The caller holds the table's lock and has rolled back what failed writers left.
+
+Rules: `ClusteringPlanActionExecutor`, `PartitionAwareClusteringPlanStrategy`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import pyarrow as pa
+
+from pyhudi.errors import OptionError, UnsupportedError, did_you_mean
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.index.bucket_numbers import names_buckets
+from pyhudi.index.consistent_hashing import has_rings
+from pyhudi.kernels.arrays.space_curves import Layout
+from pyhudi.metadata_table.read.metadata_view import open_view
+from pyhudi.schema.meta_columns import META_COLUMNS
+from pyhudi.service.clustering.rewrite_plan import RewritePlan, parse_plan, plan_groups, render_plan
+from pyhudi.service.clustering.rewrite_settings import LAYOUT, SORT_COLUMNS, RewriteSettings
+from pyhudi.service.compaction.pending_compactions import busy_groups
+from pyhudi.spec.actions.clustering import ClusteringPlan
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.files.file_group import FileSlice
+from pyhudi.spec.instant import Action
+from pyhudi.timeline.clock import zone_of
+from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.pending_clustering import clustering_plan
+from pyhudi.txn.locked_table import LockedTable
+
+
+def plan_rewrite(table: LockedTable, schema: pa.Schema, settings: RewriteSettings, default_base_bytes: int) -> RewritePlan | None:
+    """Return what would be put on the timeline now; None when there is nothing to rewrite.
+
+    Args:
+        table: the table.
+        schema: its data columns.
+        settings: what the options say.
+        default_base_bytes: the size to expect of a base file where there is none yet.
+
+    Raises:
+        UnsupportedError: the file groups of the table are buckets of keys.
+        OptionError: a sort column does not exist, or its type has no order.
+    """
+    check_sort_columns(settings.sort_columns, schema, table.config.name)
+    view = open_view(table.storage, table.config, table.timeline)
+    busy = busy_groups(table)
+    paths = settings.partitions.apply(view.partition_paths(), table.clock.now().astimezone(zone_of(table.config.timeline_zone)).hour)
+    if settings.only_changed:
+        clustered = _clustered_since_last_write(table, view, settings)
+        paths = [path for path in paths if path not in clustered]
+    groups: list[tuple[list[FileSlice], int]] = []
+    missing: list[str] = []
+    for path in paths:
+        slices = [one for one in view.latest_slices(path) if one.group not in busy]
+        _check_no_buckets(view, slices)
+        for group in plan_groups(slices, settings, default_base_bytes):
+            if len(groups) >= settings.most_groups:
+                missing.append(path)
+                break
+            groups.append(group)
+    return parse_plan(render_plan(groups, missing, settings, table.storage.uri, default_base_bytes)) if groups else None
+
+
+def check_sort_columns(columns: Collection[str], schema: pa.Schema, table: str) -> None:
+    """Refuse to sort by what is no column with an order.
+
+    Raises:
+        OptionError: names the column.
+    """
+    known = [*META_COLUMNS, *schema.names]
+    for name in columns:
+        if name not in known:
+            raise OptionError(f"{SORT_COLUMNS}: table {table} has no column '{name}'{did_you_mean(name, known)}.")
+        if name in schema.names and pa.types.is_nested(schema.field(name).type):
+            raise OptionError(f"{SORT_COLUMNS}: column '{name}' of table {table} is of type {schema.field(name).type}, which has no order.")
+
+
+def _check_no_buckets(view: FileSystemView, slices: Collection[FileSlice]) -> None:
+    if has_rings(view) or names_buckets([one.group for one in slices]):
+        raise UnsupportedError(
+            f"table {view.storage.uri} is laid out by a bucket index: rows cannot leave the file group that their key names. Buckets of"
+            " consistent hashing are resized by hoodie.clustering.plan.strategy.class=SparkConsistentBucketClusteringPlanStrategy."
+        )
+
+
+def _clustered_since_last_write(table: LockedTable, view: FileSystemView, settings: RewriteSettings) -> set[str]:
+    """Return the partitions whose last change was a clustering that ordered rows the same way: there is nothing to gain in them."""
+    unknown, clustered = set(view.partition_paths()), set[str]()
+    for instant in reversed(table.timeline.data_instants()):
+        if not unknown:
+            break
+        commit = commit_of(table.storage, table.config, table.timeline, instant)
+        touched = {*commit.stats, *(commit.replaced or {})} & unknown
+        unknown -= touched
+        if instant.action is not Action.REPLACE_COMMIT or commit.operation != Operation.CLUSTER:
+            continue
+        plan = clustering_plan(table.storage, table.config, instant)
+        if plan is not None and _orders_alike(plan, settings):
+            clustered |= touched - set(plan.missing_partitions or ())
+    return clustered
+
+
+def _orders_alike(plan: ClusteringPlan, settings: RewriteSettings) -> bool:
+    parameters = (plan.strategy.params if plan.strategy else None) or {}
+    layout = parameters.get(LAYOUT, Layout.LINEAR if settings.sort_columns else settings.layout)
+    return parameters.get(SORT_COLUMNS, "") == ",".join(settings.sort_columns) and layout == settings.layout
