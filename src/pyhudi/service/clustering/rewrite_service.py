@@ -19,7 +19,7 @@ from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.merge.slice_delta import SliceTask
 from pyhudi.kernels.tasks.rewrite_task import RewriteTask, run_rewrite_task
 from pyhudi.kernels.tasks.write_task import TaskResult
-from pyhudi.read.snapshot.identity_check import check_identity
+from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.read.snapshot.read_schema import table_schema
 from pyhudi.service.clustering.clustering_result import ClusteringResult, completed, planned_rewrite
 from pyhudi.service.clustering.clustering_settings import ClusteringSettings
@@ -155,7 +155,7 @@ class GroupRewriting(TableService[RewritePlan, StartedRewrite, list[TaskResult],
 
     def cancel(self, table: LockedTable, instant: Instant, plan: RewritePlan) -> None:
         """Take the plan off the timeline with what its runs wrote."""
-        check_identity(table.storage, table.config, table.timeline)
+        check_notes(table.storage, table.config, table.timeline)
         table.writer.remove(_rollback(table, instant, plan))
 
 

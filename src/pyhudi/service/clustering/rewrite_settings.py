@@ -17,6 +17,8 @@ _FILTER: Final = "hoodie.clustering.plan.partition.filter.mode"
 _PREFIX: Final = "hoodie.clustering.plan.strategy."
 SORT_COLUMNS: Final = f"{_PREFIX}sort.columns"
 LAYOUT: Final = "hoodie.layout.optimize.strategy"
+#: Rows that are ordered at once, when no option says so: more of them mean fewer passes over the files.
+_ORDER_BYTES: Final = 1 << 30
 _PACKAGE: Final = "org.apache.hudi.client.clustering.run.strategy."
 SINGLE_FILE_SORT: Final = f"{_PACKAGE}SparkSingleFileSortExecutionStrategy"
 #: The classes by which Apache Hudi rewrites file groups; the first one is in pyhudi's plans unless another is asked for.
@@ -89,7 +91,7 @@ def rewrite_settings(options: Options) -> RewriteSettings:
         layout=Layout(options.text(LAYOUT).upper()),
         partitions=_partition_filter(options, _FILTERS.get(plan)),
         only_changed=options.flag("hoodie.table.services.incremental.enabled"),
-        order_bytes=options.integer("hoodie.memory.merge.max.size"),
+        order_bytes=options.integer("hoodie.memory.merge.max.size", default=_ORDER_BYTES),
     )
 
 

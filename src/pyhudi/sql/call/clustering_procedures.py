@@ -1,4 +1,4 @@
-"""Procedures that plan, run and show clusterings; what is served of them is the resizing of hash rings.
+"""Procedures that plan, run and show clusterings.
 
 Rules: `RunClusteringProcedure`, `ShowClusteringProcedure`.
 """
@@ -8,7 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pyhudi.errors import UnsupportedError
+import pyarrow as pa
+
+from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.metadata_table.read.metadata_view import open_view
+from pyhudi.read.filter.predicate import parse_predicate
+from pyhudi.read.skipping.partition_pruning import path_columns, prune_partitions
 from pyhudi.service.table_service import Mode
 from pyhudi.sql.call.procedure import Call, Column, Parameter, Procedure, Row
 from pyhudi.sql.call.service_call import limited, run_service
@@ -17,18 +22,62 @@ from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.pending_clustering import clustering_plan
 
 _MODES: Final[Mapping[str, Mode]] = {"schedule": "schedule", "execute": "execute", "scheduleAndExecute": "both"}
-#: Arguments that choose or sort rows.
-_LATER: Final = ("predicate", "order", "order_strategy", "selected_partitions", "partition_regex_pattern")
+_PREFIX: Final = "hoodie.clustering.plan.strategy."
+#: Names of `order_strategy`, which are Hudi's, and those of the option.
+_ORDERS: Final = {"linear": "LINEAR", "z-order": "ZORDER", "zorder": "ZORDER", "hilbert": "HILBERT"}
 
 
 def _run(call: Call) -> Iterator[Row]:
-    for name in _LATER:
-        if call.text(name) is not None:
-            raise UnsupportedError(f"CALL {call.procedure.name}: {name} comes with a later release; leave it out to resize hash rings.")
     table = call.open()
-    done = run_service(call, table.services.cluster, call.text("op") or "scheduleAndExecute", _MODES, call.text("instants"))
+    chosen = _choices(call, table)
+    if chosen is None:
+        return iter(())
+    op = call.text("op") or "scheduleAndExecute"
+    done = run_service(call, table.services.cluster, op, _MODES, call.text("instants"), chosen)
     named = {one.instant for one in done}
     return limited(call, (row for row in _rows(call, table) if row[0] in named))
+
+
+def _choices(call: Call, table: HudiTable) -> dict[str, str] | None:
+    """Return the options that the arguments stand for; None when no partition matches the predicate.
+
+    Raises:
+        UsageError: an argument is none of those that can be.
+    """
+    options: dict[str, str] = {}
+    predicate, selected, pattern = call.text("predicate"), call.text("selected_partitions"), call.text("partition_regex_pattern")
+    if predicate is not None:
+        paths = _matching_partitions(call, table, predicate)
+        if not paths:
+            return None
+        selected = ",".join(paths)
+    if selected is not None:
+        options[f"{_PREFIX}partition.selected"] = selected
+    if pattern is not None:
+        options[f"{_PREFIX}partition.regex.pattern"] = pattern
+    order, strategy = call.text("order"), call.text("order_strategy")
+    if order is not None:
+        known = {name.lower(): name for name in table.schema.names}
+        names = (name.strip() for name in order.split(","))
+        options[f"{_PREFIX}sort.columns"] = ",".join(known.get(name.lower(), name) for name in names)
+    if strategy is not None:
+        if strategy.lower() not in _ORDERS:
+            raise UsageError(f"CALL {call.procedure.name}: order_strategy is '{strategy}'; it can be linear, z-order or hilbert.")
+        options["hoodie.layout.optimize.strategy"] = _ORDERS[strategy.lower()]
+    return options
+
+
+def _matching_partitions(call: Call, table: HudiTable, predicate: str) -> tuple[str, ...]:
+    schema, config = table.schema, table.config
+    if path_columns(schema, config) != set(config.partition_fields):
+        raise UnsupportedError(
+            f"CALL {call.procedure.name}: the paths of table {config.name} do not tell the values of its partition columns; name partitions"
+            " by selected_partitions or partition_regex_pattern."
+        )
+    columns = pa.schema([schema.field(name) for name in config.partition_fields])
+    condition = parse_predicate(predicate, columns).expression
+    timeline = load_timeline(table.storage, config)
+    return prune_partitions(open_view(table.storage, config, timeline).partition_paths(), condition, columns, config)
 
 
 def _show(call: Call) -> Iterator[Row]:
@@ -52,7 +101,7 @@ _ANSWER: Final = (Column("timestamp"), Column("input_group_size", "int"), Column
 PROCEDURES: Final = (
     Procedure(
         "run_clustering",
-        "Plans the resizing of hash rings, runs what is planned, or both.",
+        "Plans a clustering, runs what is planned, or both.",
         (
             *_SOURCE,
             Parameter("predicate"),

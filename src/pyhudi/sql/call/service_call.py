@@ -21,7 +21,14 @@ TABLE = (Parameter("table"), Parameter("path"))
 ServiceMethod: TypeAlias = Callable[..., tuple[Result, ...]]
 
 
-def run_service(call: Call, method: ServiceMethod[Result], op: str, modes: Mapping[str, Mode], instants: str | None) -> list[Result]:
+def run_service(
+    call: Call,
+    method: ServiceMethod[Result],
+    op: str,
+    modes: Mapping[str, Mode],
+    instants: str | None,
+    options: Mapping[str, str] | None = None,
+) -> list[Result]:
     """Run a service as a call says, and return its results.
 
     Args:
@@ -30,6 +37,7 @@ def run_service(call: Call, method: ServiceMethod[Result], op: str, modes: Mappi
         op: what to do.
         modes: what can be done, by the lower-case names that `op` may have; they are named in the error as the keys of this mapping.
         instants: times of pending plans, with commas in between.
+        options: those that other arguments stand for, which override all.
 
     Raises:
         UsageError: `op` is none of the modes, or instants are named for what is still to be planned.
@@ -42,7 +50,8 @@ def run_service(call: Call, method: ServiceMethod[Result], op: str, modes: Mappi
     times: Sequence[str | None] = [part.strip() for part in (instants or "").split(",") if part.strip()]
     if times and mode != "execute":
         raise UsageError(f"CALL {call.procedure.name}: instants name what is planned, for op => 'execute'; {op} makes a new plan.")
-    return [result for instant in times or (None,) for result in method(instant, mode=mode, options=call.options())]
+    given = {**call.options(), **(options or {})}
+    return [result for instant in times or (None,) for result in method(instant, mode=mode, options=given)]
 
 
 def limited(call: Call, rows: Iterator[Row]) -> Iterator[Row]:
