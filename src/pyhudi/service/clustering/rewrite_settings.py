@@ -131,7 +131,9 @@ def _run_class(options: Options, plan: str) -> str:
         if _short_name(name) == given:
             return name
     served = ", ".join(name.rpartition(".")[2] for name in REWRITES)
-    raise UnsupportedError(f"{_RUN_CLASS}: '{given}' is not served, pyhudi loads no classes by name; served are {served}.")
+    raise UnsupportedError(
+        f"{_RUN_CLASS}: '{options.get(_RUN_CLASS)}' is not served, pyhudi loads no classes by name; served are {served}."
+    )
 
 
 def _partition_filter(options: Options, mode: FilterMode | None) -> PartitionFilter:
