@@ -75,8 +75,8 @@ def test_rows_of_chosen_partitions_are_ordered_by_a_call(spark: SparkSession, tm
         answer = spark.sql(f"CALL run_clustering(path => '{table.storage.uri}', show_involved_partition => true, {text})").collect()
         return [tuple(row)[1:] for row in answer]
 
-    assert call("predicate => 'city = \"paris\"', order => 'id'") == []
-    assert call("predicate => 'city = \"rome\"', order => 'VALUE,id', order_strategy => 'z-order'") == [(1, "COMPLETED", "rome")]
+    assert call("predicate => \"city = 'paris'\", order => 'id'") == []
+    assert call("predicate => \"city = 'rome'\", order => 'VALUE,id', order_strategy => 'z-order'") == [(1, "COMPLETED", "rome")]
     assert call("selected_partitions => 'oslo', order => 'id'") == [(1, "COMPLETED", "oslo")]
     assert call("partition_regex_pattern => 'o.*', order => 'value,id', op => 'schedule'") == [(1, "REQUESTED", "oslo")]
     assert call("op => 'execute'") == [(1, "COMPLETED", "oslo")]

@@ -93,9 +93,7 @@ SERVICES = {
     "hoodie.meta.sync.client.tool.class": "org.apache.hudi.hive.HiveSyncTool",
     "hoodie.metrics.on": "true",
     "hoodie.metrics.reporter.type": "PROMETHEUS",
-    "hoodie.layout.optimize.strategy": "z-order",
-    "hoodie.clustering.async.enabled": "true",
-    "hoodie.clustering.plan.strategy.sort.columns": "city",
+    "hoodie.clustering.plan.strategy.earliest.commit.to.cluster": "20260101000000000",
     "hoodie.write.commit.callback.on": "true",
 }
 

@@ -30,6 +30,19 @@ class Layout(enum.StrEnum):
     ZORDER = "ZORDER"
     HILBERT = "HILBERT"
 
+    @classmethod
+    def parse(cls, text: str) -> Layout:
+        """Return the layout of a name in any case, also with Hudi's hyphen.
+
+        Raises:
+            ValueError: there is none of that name.
+
+        Example:
+            >>> Layout.parse("z-order").value
+            'ZORDER'
+        """
+        return cls(text.strip().upper().replace("-", ""))
+
 
 def row_order(columns: pa.Table, layout: Layout) -> npt.NDArray[np.int64]:
     """Return the indices of the rows in their new order; rows that are equal keep theirs. One column is ordered by its values.

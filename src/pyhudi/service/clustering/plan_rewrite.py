@@ -103,5 +103,6 @@ def _clustered_since_last_write(table: LockedTable, view: FileSystemView, settin
 
 def _orders_alike(plan: ClusteringPlan, settings: RewriteSettings) -> bool:
     parameters = (plan.strategy.params if plan.strategy else None) or {}
-    layout = parameters.get(LAYOUT, Layout.LINEAR if settings.sort_columns else settings.layout)
-    return parameters.get(SORT_COLUMNS, "") == ",".join(settings.sort_columns) and layout == settings.layout
+    if parameters.get(SORT_COLUMNS, "") != ",".join(settings.sort_columns):
+        return False
+    return not settings.sort_columns or parameters.get(LAYOUT, Layout.LINEAR.value) == settings.layout.value

@@ -110,7 +110,7 @@ def parse_plan(content: ClusteringPlan) -> RewritePlan:
     columns = tuple(name.strip() for name in parameters.get(SORT_COLUMNS, "").split(",") if name.strip())
     layout = parameters.get(LAYOUT)
     groups = tuple(_group(group) for group in content.groups or ())
-    return RewritePlan(groups, columns, None if layout is None else Layout(layout.upper()), content)
+    return RewritePlan(groups, columns, None if layout is None else Layout.parse(layout), content)
 
 
 def _group(group: ClusteringGroup) -> RewriteGroup:

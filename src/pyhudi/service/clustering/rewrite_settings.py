@@ -88,7 +88,7 @@ def rewrite_settings(options: Options) -> RewriteSettings:
         single_groups=bool(columns) or options.flag(f"{_PREFIX}single.group.clustering.enabled"),
         oldest_first=options.text(f"{_PREFIX}file.slices.sort.by").upper() == "INSTANT_TIME",
         sort_columns=columns,
-        layout=Layout(options.text(LAYOUT).upper()),
+        layout=Layout.parse(options.text(LAYOUT)),
         partitions=_partition_filter(options, _FILTERS.get(plan)),
         only_changed=options.flag("hoodie.table.services.incremental.enabled"),
         order_bytes=options.integer("hoodie.memory.merge.max.size", default=_ORDER_BYTES),

@@ -32,7 +32,7 @@ CLUSTERING: tuple[ConfigKey, ...] = (
         "How rows are ordered by several columns: one after the other, or along a curve through all of them.",
         Kind.TEXT,
         "LINEAR",
-        choices=("LINEAR", "ZORDER", "HILBERT"),
+        choices=("LINEAR", "ZORDER", "Z-ORDER", "HILBERT"),
     ),
     served(f"{_PLAN}small.file.limit", "Base files below so many bytes are clustered.", Kind.COUNT, str(300 << 20)),
     served(f"{_PLAN}target.file.max.bytes", "Bytes that new files are to have at the most.", Kind.POSITIVE, str(1 << 30)),

@@ -11,6 +11,7 @@ from typing import Final
 import pyarrow as pa
 
 from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.kernels.arrays.space_curves import Layout
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.read.filter.predicate import parse_predicate
 from pyhudi.read.skipping.partition_pruning import path_columns, prune_partitions
@@ -23,8 +24,6 @@ from pyhudi.timeline.pending_clustering import clustering_plan
 
 _MODES: Final[Mapping[str, Mode]] = {"schedule": "schedule", "execute": "execute", "scheduleAndExecute": "both"}
 _PREFIX: Final = "hoodie.clustering.plan.strategy."
-#: Names of `order_strategy`, which are Hudi's, and those of the option.
-_ORDERS: Final = {"linear": "LINEAR", "z-order": "ZORDER", "zorder": "ZORDER", "hilbert": "HILBERT"}
 
 
 def _run(call: Call) -> Iterator[Row]:
@@ -61,10 +60,15 @@ def _choices(call: Call, table: HudiTable) -> dict[str, str] | None:
         names = (name.strip() for name in order.split(","))
         options[f"{_PREFIX}sort.columns"] = ",".join(known.get(name.lower(), name) for name in names)
     if strategy is not None:
-        if strategy.lower() not in _ORDERS:
-            raise UsageError(f"CALL {call.procedure.name}: order_strategy is '{strategy}'; it can be linear, z-order or hilbert.")
-        options["hoodie.layout.optimize.strategy"] = _ORDERS[strategy.lower()]
+        options["hoodie.layout.optimize.strategy"] = _layout(call, strategy)
     return options
+
+
+def _layout(call: Call, strategy: str) -> str:
+    try:
+        return Layout.parse(strategy).value
+    except ValueError:
+        raise UsageError(f"CALL {call.procedure.name}: order_strategy is '{strategy}'; it can be linear, z-order or hilbert.") from None
 
 
 def _matching_partitions(call: Call, table: HudiTable, predicate: str) -> tuple[str, ...]:
