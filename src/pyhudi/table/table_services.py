@@ -161,34 +161,32 @@ class Services(VersionServices):
         engine: Engine | None = None,
         progress: Progress | None = None,
     ) -> tuple[ClusteringResult, ...]:
-        """Split the large buckets of a table that is laid out by consistent hashing, and merge small neighbours; readers go on meanwhile.
+        """Join small files and order rows, or split and merge the buckets of consistent hashing; readers go on meanwhile.
 
-        Writes are refused from the plan on, until it has run or is rolled back (`rollback`). Other clustering is not served yet.
+        Writes are refused from the plan on, until it has run or is rolled back (`rollback`).
 
         Args:
             instant: run the pending clustering of this requested time, and no other.
             mode: `schedule` (plan and leave it on the timeline), `execute` (run what is planned) or `both`.
             dry_run: only return what would be done.
-            options: `hoodie.*` options, such as `hoodie.bucket.index.max.num.buckets` and `hoodie.bucket.index.split.threshold`.
+            options: `hoodie.*` options, such as `hoodie.clustering.plan.strategy.sort.columns` and `hoodie.layout.optimize.strategy`, or
+                `hoodie.bucket.index.max.num.buckets` for consistent hashing.
             engine: runs the tasks; threads of this process by default.
             progress: called with the numbers of tasks done and of all tasks.
 
         Returns:
-            One result for each clustering; none when there is nothing to resize.
+            One result for each clustering; none when there is nothing to rewrite or resize.
 
         Raises:
             UsageError: the instant is no pending clustering, or an option is wrong.
-            UnsupportedError: the table has no hash rings, or what is planned does not resize them.
-            ConflictError: another process is clustering the table, a writer held it for too long, or a bucket was changed since the plan.
+            UnsupportedError: the table is laid out by a fixed number of buckets, or a class is not served.
+            ConflictError: another process is clustering the table, a writer held it for too long, or a slice was changed since.
             CorruptTableError: the plan, a ring or a file is damaged.
 
         Example:
-            >>> schema = pa.schema({"id": pa.int64(), "amount": pa.int64()})
-            >>> ring = HudiTable.create(f"{folder}/ring", schema, name="ring", keys=["id"], table_type="MERGE_ON_READ")
-            >>> hashing = {"hoodie.index.type": "BUCKET", "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}
-            >>> _ = ring.insert([{"id": 1, "amount": 10}], hashing | {"hoodie.bucket.index.num.buckets": "1"})
-            >>> ring.services.cluster(options={"hoodie.bucket.index.max.num.buckets": "4"})
-            ()
+            >>> ordered = {"hoodie.clustering.plan.strategy.sort.columns": "fare"}
+            >>> [(done.state, done.slices, done.files_written) for done in table.services.cluster(options=ordered)]
+            [('completed', 2, 2)]
         """
         return self._serve(clustering, ServiceRequest(instant, mode, dry_run), options, engine, progress)
 

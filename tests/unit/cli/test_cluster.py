@@ -32,7 +32,7 @@ def test_buckets_are_resized_and_the_result_is_told(table) -> None:
     result = run(table.storage.uri, *SPLIT, "--threads", "1", "--progress")
     assert result.exit_code == 0
     assert "1 buckets split, 0 merged, in 1 partitions; 6 rows in 2 files" in result.output
-    assert run(table.storage.uri, *SPLIT).output == "nothing to resize\n"
+    assert run(table.storage.uri, *SPLIT).output == "nothing to cluster\n"
 
 
 def test_json_has_one_object_for_each_clustering(table) -> None:
@@ -42,8 +42,14 @@ def test_json_has_one_object_for_each_clustering(table) -> None:
     assert (done["state"], done["instant"], done["rows"]) == ("completed", planned["instant"], 6)
 
 
-def test_a_table_without_rings_is_refused_in_words(tmp_path) -> None:
-    HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"])
-    result = run(str(tmp_path / "t"))
+def test_a_table_without_rings_is_rewritten_and_not_resized(tmp_path) -> None:
+    table = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"])
+    assert run(str(tmp_path / "t")).output == "nothing to cluster\n"
+    for number in range(2):
+        table.insert([{"id": number, "value": 0}], {"hoodie.parquet.small.file.limit": "0"})
+    resize = ("--option", "hoodie.clustering.plan.strategy.class=SparkConsistentBucketClusteringPlanStrategy")
+    result = run(str(tmp_path / "t"), *resize)
     assert result.exit_code == 1
     assert "not laid out by consistent hashing" in result.output
+    assert "2 slices in 1 groups of 1 partitions; 2 rows in 1 files" in run(str(tmp_path / "t"), "--sort-columns", "id").output
+    assert run(str(tmp_path / "t"), "--sort-columns", "name").exit_code == 2

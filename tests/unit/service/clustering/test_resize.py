@@ -15,8 +15,8 @@ from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.bucket_resizing import Node, Tag
 from pyhudi.index.consistent_hashing import Ring, load_ring, render_ring, ring_file
 from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_indices
-from pyhudi.service.clustering import resize_plan as plan
 from pyhudi.service.clustering.clustering_settings import clustering_settings
+from pyhudi.service.clustering.plan_slices import render_slice
 from pyhudi.service.clustering.resize_plan import Resizing, clustering_plan
 from pyhudi.spec.actions.clustering import ClusteringPlan, ClusteringSlice, Strategy
 from pyhudi.spec.files.file_group import FileSlice
@@ -245,12 +245,12 @@ def test_what_another_clustering_plans_is_left_to_apache_hudi(strategy: Strategy
 
 @pytest.mark.parametrize("changed", [{"partition_path": "../x"}, {"partition_path": "d2"}, {"file_id": None}])
 def test_a_plan_that_leads_elsewhere_is_damaged(changed: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    table, original = make(), plan.render_slice
+    table = make()
 
     def forged(file_slice: FileSlice, uri: str) -> ClusteringSlice:
-        return dataclasses.replace(original(file_slice, uri), **changed)
+        return dataclasses.replace(render_slice(file_slice, uri), **changed)
 
-    monkeypatch.setattr(plan, "render_slice", forged)
+    monkeypatch.setattr("pyhudi.service.clustering.resize_plan.render_slice", forged)
     monkeypatch.setattr("pyhudi.service.clustering.schedule_clustering.groups_of", lambda *_: ())
     table.services.cluster(options=SPLIT, mode="schedule")
     monkeypatch.undo()

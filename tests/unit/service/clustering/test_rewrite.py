@@ -11,9 +11,8 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import ConflictError, CorruptTableError, OptionError, UnsupportedError
-from pyhudi.spec.actions.clustering import ClusteringPlan
-from pyhudi.timeline.instant_details import read_action
 from pyhudi.timeline.load_timeline import load_timeline
+from pyhudi.timeline.pending_clustering import pending_clustering
 
 SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string(), "fare": pa.int64(), "tip": pa.float64()})
 PREFIX = "hoodie.clustering.plan.strategy."
@@ -153,8 +152,9 @@ def test_groups_beyond_the_limit_wait_for_the_next_plan() -> None:
     few = {**SORT, f"{PREFIX}max.num.groups": "1"}
     (planned,) = table.services.cluster(options=few, mode="schedule")
     assert (planned.groups, planned.partitions) == (1, 1)
-    pending = next(one for one in load_timeline(table.storage, table.config).pending())
-    plan: ClusteringPlan = read_action(table.storage, table.config, pending).plan  # type: ignore[union-attr]
+    (pending,) = load_timeline(table.storage, table.config).pending()
+    plan = pending_clustering(table.storage, table.config, pending)
+    assert plan is not None
     assert plan.missing_partitions == ("rome",)
     table.services.cluster(mode="execute")
     assert table.services.cluster(options=few)[0].slices == 4
