@@ -84,9 +84,6 @@ def test_one_that_looks_like_a_misspelt_short_name_is_warned_of_once(name: str, 
 
 #: What users of Apache Hudi state in every job, and what no write of this release needs.
 SERVICES = {
-    "hoodie.clean.automatic": "true",
-    "hoodie.cleaner.policy": "KEEP_LATEST_COMMITS",
-    "hoodie.cleaner.commits.retained": "10",
     "hoodie.datasource.hive_sync.enable": "true",
     "hoodie.datasource.hive_sync.mode": "hms",
     "hoodie.datasource.meta.sync.enable": "true",
