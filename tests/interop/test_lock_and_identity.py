@@ -60,3 +60,26 @@ def test_table_that_apache_hudi_only_made_is_empty_and_one_without_its_timeline_
         shutil.rmtree(path / ".hoodie" / "timeline")
         with pytest.raises(CorruptTableError, match="shows no instant"):
             HudiTable.open(path).to_arrow()
+
+
+@pytest.mark.parametrize(("version", "table_type"), [(9, "COPY_ON_WRITE"), pytest.param(8, "MERGE_ON_READ", marks=pytest.mark.slow)])
+def test_writes_that_apache_hudi_restores_and_rolls_back_are_not_missing(
+    reference: ReferenceHudi, tmp_path: Path, version: int, table_type: str
+) -> None:
+    """Our commits note the completed writes before them, some of which Apache Hudi takes off the timeline."""
+    path, kind, name = tmp_path / "t", Kind("restored", version=version, table_type=table_type), f"restored_{version}"
+    table = kind.create(path)
+    for number in range(4):
+        table.upsert(trips(number, number + 1))
+    reference.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
+    times = [row["requested"] for row in table.history().to_pylist() if row["action"] in {"commit", "deltacommit"}]
+    conf = {"hoodie.write.table.version": str(version)}
+    reference.sql(f"CALL create_savepoint('{name}', '{times[1]}')", f"CALL rollback_to_savepoint('{name}', '{times[1]}')", conf=conf)
+    assert HudiTable.open(path).to_arrow().num_rows == 2
+    HudiTable.open(path).upsert(trips(7, 9))
+    HudiTable.open(path).upsert(trips(9, 10))
+    last = HudiTable.open(path).history().to_pylist()[-1]["requested"]
+    reference.sql(f"CALL rollback_to_instant('{name}', '{last}')", conf=conf)
+    assert HudiTable.open(path).to_arrow().num_rows == 4
+    HudiTable.open(path).upsert(trips(10, 11))
+    assert HudiTable.open(path).to_arrow().num_rows == reference.read(path).num_rows == 5

@@ -31,6 +31,7 @@ class Archive:
 
     def file(self, first: int, last: int, *days: int, level: int = 0) -> str:
         name = f"{at(first)}_{at(last)}_{level}.parquet"
+        self.storage.create(f"{FOLDER}/{name}", b"x")
         self.rows[f"{FOLDER}/{name}"] = [
             {
                 "instantTime": at(day),
@@ -171,7 +172,7 @@ def test_empty_manifest_is_damage(history, layout_2) -> None:
 
 
 def test_archive_without_any_manifest_is_damage_when_its_instants_are_not_active(history, layout_2) -> None:
-    history.storage.create(f"{FOLDER}/{history.file(1, 4)}", b"x")
+    history.file(1, 4)
     assert dict(History(history.storage, layout_2, history, first_active=at(3))) == {}
     with pytest.raises(CorruptTableError, match="no manifest"):
         dict(History(history.storage, layout_2, history, first_active=at(5)))
@@ -180,6 +181,6 @@ def test_archive_without_any_manifest_is_damage_when_its_instants_are_not_active
 def test_file_of_another_size_than_listed_is_damage(history, layout_2) -> None:
     name = history.file(1, 2)
     history.manifest(1, name)
-    history.storage.create(f"{FOLDER}/{name}", b"12")
+    history.storage.replace(f"{FOLDER}/{name}", b"12")
     with pytest.raises(CorruptTableError, match=name):
         listed(history, layout_2)

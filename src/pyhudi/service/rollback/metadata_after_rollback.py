@@ -110,6 +110,9 @@ def _why_not(table: LockedTable, targets: Collection[Instant]) -> str | None:
 def _built_or_compacted(mdt: MetadataWriterTable, targets: Collection[Instant], builds: Collection[str]) -> str | None:
     requested = {one.requested for one in targets}
     recorded = [one for one in mdt.timeline.completed() if one.requested in requested and one.action is Action.DELTA_COMMIT]
+    unrecorded = {one.requested for one in targets if one.is_completed} - {one.requested for one in recorded}
+    if unrecorded:
+        return f"it was built after {min(unrecorded)}"
     if not recorded:
         return None
     first = min(mdt.timeline.effect(one)[0] for one in recorded)

@@ -8,7 +8,7 @@ from pyhudi.errors import OptionError, with_subject
 from pyhudi.spec.config.config_key import ConfigKey, Kind
 
 #: As Java reads numbers; Python would also take `1_000`.
-_WHOLE = re.compile(r"[+-]?[0-9]+")
+_WHOLE = re.compile(r"[+-]?0*[0-9]{1,19}")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
@@ -29,10 +29,11 @@ def _has_kind(value: str, kind: Kind) -> bool:
         return True
     if kind is Kind.FLAG:
         return value.lower() in {"true", "false"}
-    context = _NUMBER if kind in {Kind.NUMBER, Kind.FRACTION} else _WHOLE
-    if not context.fullmatch(value):
+    is_whole = kind not in {Kind.NUMBER, Kind.FRACTION}
+    if not (_WHOLE if is_whole else _NUMBER).fullmatch(value):
         return False
-    number = float(value)
+    # A float cannot hold the greatest long, which Apache Hudi has as a default.
+    number = int(value) if is_whole else float(value)
     if abs(number) >= 1 << 63:
         return False
     if kind is Kind.FRACTION:

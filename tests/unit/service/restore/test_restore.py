@@ -73,6 +73,20 @@ def test_restored_table_has_the_rows_and_indexes_of_its_savepoint_and_goes_on(ki
     assert rows_of(HudiTable(table.storage)) == [ride(1, "oslo", 8), ride(2, "rome"), ride(9, "bern")]
 
 
+@pytest.mark.parametrize("kind", [KINDS[0], KINDS[3]], ids=str)
+@pytest.mark.parametrize("later", [0, 1])
+def test_metadata_table_that_was_built_after_the_target_is_rebuilt(kind: Kind, later: int) -> None:
+    table = begun(kind)
+    saved = table.services.savepoint()
+    table.upsert([ride(1, "oslo", 8), ride(5, "bern")], options=kind.options)
+    table.services.index(rebuild=True)
+    for number in range(later):
+        table.upsert([ride(6 + number)], options=kind.options)
+    assert table.services.restore(to=saved.instant).metadata_table == "rebuilt"
+    assert rows_of(HudiTable(table.storage)) == [ride(1, "oslo", 7), ride(2, "rome")]
+    check_sound(HudiTable(table.storage), kind)
+
+
 def test_restore_says_what_it_rolled_back_and_leaves_no_rollback() -> None:
     kind = KINDS[0]
     table = begun(kind)
