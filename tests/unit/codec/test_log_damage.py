@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+import sys
 import time
 import tracemalloc
 from pathlib import Path
@@ -252,9 +253,16 @@ def scan_file(path: Path) -> None:
 @pytest.mark.parametrize("name", hostile(1000))
 def test_hostile_file_takes_less_than_a_second_per_megabyte(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(hostile(MIB)[name])
-    begin = time.process_time()
-    scan_file(tmp_path / name)
-    assert time.process_time() - begin < 1
+    # The measurement of coverage traces each line, which costs several times the scan.
+    traced = sys.gettrace()
+    sys.settrace(None)
+    try:
+        begin = time.process_time()
+        scan_file(tmp_path / name)
+        seconds = time.process_time() - begin
+    finally:
+        sys.settrace(traced)
+    assert seconds < 1
 
 
 @pytest.mark.parametrize("name", hostile(1000))

@@ -34,9 +34,12 @@ def check_not_cleaned(storage: Storage, config: TableConfig, timeline: Timeline,
     Raises:
         UsageError: names the earliest time that can be read.
     """
-    at = timeline.effective_time(time)
-    if timeline.as_of(time).last_completed() == timeline.last_completed():
+    last = timeline.as_of(time).last_completed()
+    is_whole = timeline.archive is None or timeline.archive.is_whole
+    # Before its first commit the table was empty, whatever has been deleted since.
+    if (last is None and is_whole) or last == timeline.last_completed():
         return
+    at = timeline.effective_time(time)
     view: FileSystemView | None = None
     for instant, done in _cleans_since(storage, config, timeline, at):
         reaches = bool(done.retained_from) and at >= timeline.effective_time(done.retained_from)

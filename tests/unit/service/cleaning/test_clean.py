@@ -84,6 +84,7 @@ def test_states_of_the_last_commits_stay_readable_and_older_ones_name_the_earlie
     for value in range(3):
         with pytest.raises(UsageError, match=times[4]):
             table.to_arrow(as_of=times[value])
+    assert table.to_arrow(as_of="20000101000000000").num_rows == 0  # before the first commit the table was empty
     metadata_agrees(table)
     assert clean(table, commits__retained="3") == []
 
