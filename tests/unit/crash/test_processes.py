@@ -121,7 +121,7 @@ def test_two_processes_writing_at_once_wait_for_each_other(storage) -> None:
     oracle = after(after(Oracle("id", "city"), 0, 12, "a"), 0, 12, "b")
     check_rows(storage, oracle, "both writers")
     check_at_rest(storage, "both writers")
-    assert HudiTable(storage).history().num_rows == 24
+    assert sum(action != "clean" for action in HudiTable(storage).history()["action"].to_pylist()) == 24
 
 
 def test_writer_whose_rival_is_killed_takes_over(storage) -> None:

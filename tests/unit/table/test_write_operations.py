@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.errors import ConflictError, KeyFieldError, SchemaError, UnsupportedError, UsageError
+from pyhudi.errors import ConflictError, KeyFieldError, SchemaError, UsageError
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.table.write_table import write
 from tests.unit.table.tables import make_table, ride, rows_of
@@ -275,14 +275,6 @@ def test_generated_keys_are_unique_and_stay_on_update() -> None:
 def test_column_that_pyhudi_uses_itself_is_refused() -> None:
     with pytest.raises(SchemaError, match="_pyhudi_delete"):
         make_table().upsert([{**ride(1), "_pyhudi_delete": True}])
-
-
-def test_what_later_releases_bring_is_refused_by_name() -> None:
-    table = make_table()
-    with pytest.raises(UnsupportedError, match=r"Clustering that sorts rows .* comes with a later one"):
-        table.services.cluster(dry_run=True)
-    with pytest.raises(UnsupportedError, match="clean"):
-        table.services.clean(dry_run=True)
 
 
 def test_result_says_what_was_done_for_people_and_for_json() -> None:

@@ -25,7 +25,11 @@ def earliest_to_retain(timeline: Timeline, settings: CleanSettings, now: datetim
         previous: the earliest commit that the last clean retained, `""` when it tells none.
 
     Example:
-        >>> earliest_to_retain(timeline, CleanSettings(commits=10), clock.now(), "UTC")       # doctest: +SKIP
+        >>> from pyhudi.spec.instant import Action, State
+        >>> days = [f"2026010{day}000000000" for day in range(1, 6)]
+        >>> timeline = Timeline(tuple(Instant(day, Action.COMMIT, State.COMPLETED, day) for day in days), layout=2)
+        >>> earliest_to_retain(timeline, CleanSettings(commits=2), datetime(2026, 1, 6), "UTC").requested
+        '20260104000000000'
     """
     match settings.policy:
         case CleanPolicy.KEEP_LATEST_COMMITS:
