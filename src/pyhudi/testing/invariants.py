@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.fsview.partition_listing import walk_partitions
-from pyhudi.spec.actions.clean import CleanMetadata
+from pyhudi.spec.actions.clean import CleanMetadata, CleanPlan
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.actions.rollback import RollbackMetadata
 from pyhudi.spec.files.file_group import BaseFile, join_path
@@ -26,7 +27,7 @@ from pyhudi.storage.storage_protocol import FileStatus, Storage
 from pyhudi.storage.table_properties import BACKUP, load_properties
 from pyhudi.storage.temporary_files import is_left_over
 from pyhudi.timeline.archived_v1_timeline import archived_instants
-from pyhudi.timeline.instant_details import action_of, commit_of
+from pyhudi.timeline.instant_details import action_of, commit_of, read_action
 from pyhudi.timeline.state import first_state
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
@@ -64,8 +65,8 @@ def _fault_of_states(requested: str, action: Action, instants: list[Instant]) ->
 def dangling_references(storage: Storage, row_count: RowCount) -> list[str]:
     """Return the files of completed commits that are missing or differ from what their commit says.
 
-    `row_count` opens a base file and counts its rows (`kernels.base_file.read_base.row_count`). Files that a clean has deleted are not
-    missing.
+    `row_count` opens a base file and counts its rows (`kernels.base_file.read_base.row_count`). Files that a clean has deleted, or
+    that one which is pending may have deleted, are not missing.
     """
     config = _config(storage)
     timeline = load_full_timeline(storage, config).with_archived()
@@ -74,6 +75,7 @@ def dangling_references(storage: Storage, row_count: RowCount) -> list[str]:
     faults = []
     named: set[str] = set()
     cleaned = _cleaned_files(storage, config, timeline)
+    may_be_cleaned = _files_of_pending_cleans(storage, config, timeline)
     for requested, commit in _commits(storage, config, timeline):
         for stat in commit.all_stats():
             if stat.path is None:
@@ -82,6 +84,8 @@ def dangling_references(storage: Storage, row_count: RowCount) -> list[str]:
             status = storage.stat(stat.path)
             if stat.path in cleaned:
                 faults += [] if status is None else [f"'{stat.path}' of {requested} was cleaned and is there"]
+            elif status is None and stat.path in may_be_cleaned:
+                continue
             elif status is None or status.size != stat.file_size_in_bytes:
                 size = "is missing" if status is None else f"has {status.size} bytes, not {stat.file_size_in_bytes}"
                 faults.append(f"'{stat.path}' of {requested} {size}")
@@ -109,6 +113,19 @@ def _cleaned_files(storage: Storage, config: TableConfig, timeline: Timeline) ->
         if isinstance(done, CleanMetadata)
         for path, partition in done.partitions.items()
         for name in partition.deleted
+    )
+
+
+def _files_of_pending_cleans(storage: Storage, config: TableConfig, timeline: Timeline) -> frozenset[str]:
+    """Return the paths of the files that the plans of pending cleans name."""
+    pending = (replace(one, state=State.REQUESTED) for one in timeline.pending() if one.action is Action.CLEAN)
+    plans = (read_action(storage, config, one) for one in pending)
+    return frozenset(
+        join_path(path, name.rpartition("/")[2])
+        for plan in plans
+        if isinstance(plan, CleanPlan)
+        for path, names in plan.files.items()
+        for name in names
     )
 
 
