@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +28,10 @@ KINDS = [
 ]
 
 
+#: Several tests of a session make tables of one kind.
+_NUMBERS = itertools.count()
+
+
 @dataclass
 class Story:
     """A table of both sides."""
@@ -37,7 +42,7 @@ class Story:
     name: str = field(init=False)
 
     def __post_init__(self) -> None:
-        self.name = f"saved_{self.kind.name}"
+        self.name = f"saved_{self.kind.name}_{next(_NUMBERS)}"
         self.kind.create(self.path)
         self.write(trips(0, 6, amount=1))
         self.write(trips(0, 3, amount=2), by_reference=True)

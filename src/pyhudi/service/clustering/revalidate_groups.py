@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pyhudi.errors import ConflictError, CorruptTableError
-from pyhudi.fsview.committed_sizes import CheckedView
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.bucket_resizing import resize_ring
 from pyhudi.index.consistent_hashing import Ring, load_ring
@@ -35,21 +34,22 @@ def planned_buckets(table: LockedTable, instant: Instant, groups: Sequence[Bucke
 
     Raises:
         ConflictError: a bucket was changed since by somebody who did not know of the plan.
-        CorruptTableError: the plan does not fit the rings of its partitions, or a file that commits state is lost or cut.
+        CorruptTableError: the plan does not fit the rings of its partitions.
     """
-    view = CheckedView(table.storage, table.config, table.timeline)
+    # Not the view that checks sizes: writers of Apache Hudi put rows into the new buckets, which no reader sees before the plan has run.
+    view = FileSystemView(table.storage, table.config, table.timeline)
     rings = {path: _ring(view, instant, path, groups) for path in dict.fromkeys(group.partition_path for group in groups)}
     return PlannedBuckets(tuple(_slices(view, instant, group) for group in groups), rings)
 
 
 def _ring(view: FileSystemView, instant: Instant, path: str, groups: Sequence[BucketGroup]) -> Ring:
     """Return the ring that a partition will have."""
-    mdt = [group for group in groups if group.partition_path == path]
-    ring, nodes = load_ring(view, path), [node for group in mdt for node in group.nodes]
+    resized = [group for group in groups if group.partition_path == path]
+    ring, nodes = load_ring(view, path), [node for group in resized for node in group.nodes]
     where = f"partition '{path}' of table {view.storage.uri}"
-    if ring is None or any(group.number != ring.number for group in mdt):
+    if ring is None or any(group.number != ring.number for group in resized):
         raise _plan_changed_error(view, instant, f"{where} has another hash ring than the plan was made for")
-    unknown = [group for one in mdt for group in one.files if group.file_id not in ring.file_ids]
+    unknown = [group for one in resized for group in one.files if group.file_id not in ring.file_ids]
     if unknown:
         raise CorruptTableError(f"{instant.action} {instant.requested}: {unknown[0]} is no bucket of {where}")
     try:
