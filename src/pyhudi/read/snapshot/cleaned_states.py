@@ -35,8 +35,9 @@ def check_not_cleaned(storage: Storage, config: TableConfig, timeline: Timeline,
         UsageError: names the earliest time that can be read.
     """
     last = timeline.as_of(time).last_completed()
-    is_whole = timeline.archive is None or timeline.archive.is_whole
-    # Before its first commit the table was empty, whatever has been deleted since.
+    # Before its first commit the table was empty, whatever has been deleted since. Layout 1 cannot tell which commit that was: instants
+    # left for an archive that may have been deleted.
+    is_whole = timeline.layout > 1 and (timeline.archive is None or timeline.archive.is_whole)
     if (last is None and is_whole) or last == timeline.last_completed():
         return
     at = timeline.effective_time(time)
