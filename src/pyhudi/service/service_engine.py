@@ -12,6 +12,7 @@ from pyhudi.kernels.base_file.base_file import WriterSettings
 from pyhudi.spec.options import Options
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
+from pyhudi.txn.failed_writes_policy import EAGER, FailedWritesSettings, failed_writes_settings
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked_table import LockedTable, locked_table
 from pyhudi.write.options.write_config import writer_settings
@@ -37,6 +38,7 @@ class ServiceRunner:
     merge_bytes: int
     wait_s: float = 60.0
     progress: Progress | None = None
+    failed_writes: FailedWritesSettings = EAGER
 
     @contextlib.contextmanager
     def locked(self, wait_s: float | None = None) -> Iterator[LockedTable]:
@@ -73,4 +75,5 @@ def service_runner(
         options.integer("hoodie.memory.compaction.max.size"),
         options.integer("hoodie.write.lock.wait_time_ms") / 1000,
         progress,
+        failed_writes_settings(options),
     )

@@ -58,14 +58,14 @@ def serve(service: Service[Result], runner: ServiceRunner, request: ServiceReque
 
 
 def schedule_one(service: Service[Result], runner: ServiceRunner) -> tuple[Result, ...]:
-    """Roll back what failed writers left, and put one plan on the timeline; no result when there is nothing to do.
+    """Roll back what failed writers left, if the policy allows it, and put one plan on the timeline; no result when there is nothing to do.
 
     Raises:
         UsageError: the table is none that the service serves.
         LockTimeoutError: a writer held the table for too long.
     """
     with runner.locked() as locked:
-        table = roll_back_failed_writes(locked)
+        table = roll_back_failed_writes(locked, settings=runner.failed_writes)
         plan = service.plan(table)
         return () if plan is None else (service.planned_result(plan, service.request(table, plan)),)
 

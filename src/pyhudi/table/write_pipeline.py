@@ -7,6 +7,7 @@ An engine takes part by `pyhudi.write.pipeline.write_stage.Tagger`: `pyhudi.writ
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 from collections.abc import Sequence
 
@@ -57,10 +58,11 @@ def write_rows(table: OpenTable, request: WriteRequest, config: WriteConfig, tag
             wait_s=config.lock_wait_s,
             clock=table.clock,
             ids=table.ids,
-            roll_back=roll_back_failed_writes,
+            roll_back=functools.partial(roll_back_failed_writes, settings=config.failed_writes, writes=True),
             metadata_table=config.metadata_table,
             notes=config.notes,
             version=table.config.version,
+            failed_writes=config.failed_writes,
         ) as txn,
         _planned(table, txn, request, config, tagger) as work,
     ):

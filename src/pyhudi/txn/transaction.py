@@ -9,8 +9,9 @@ docs/format/concurrency.md#order-of-a-commit.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from pyhudi.codec.actions.commit_metadata import commit_content
 from pyhudi.codec.actions.plan_codec import encode_requested_replace
@@ -27,12 +28,19 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.commit_checks import check_nothing_planned, check_timeline_unchanged
 from pyhudi.txn.commit_sequence import checksums_of_logs, complete_commit, reconcile_files
+from pyhudi.txn.failed_writes_policy import EAGER, FailedWritesSettings
+from pyhudi.txn.heartbeats import Heartbeat
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked_table import LockedTable, locked_table
 from pyhudi.txn.metadata_updates import find_metadata_table, prepare_metadata_table
 
-#: Rolls back what failed writers left on a locked table and returns the table with its timeline read again.
-RollBack = Callable[[LockedTable], LockedTable]
+
+class RollBack(Protocol):
+    """Rolls back what failed writers left on a locked table, and returns the table with its timeline read again."""
+
+    def __call__(self, table: LockedTable, *, aborted: str | None = None) -> LockedTable:
+        """Roll back by the policy of the write; or, where `aborted` names it, the failed write of the caller."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +54,14 @@ class Committed:
 class Transaction:
     """A write under way. Made by `begin`; `start` and `commit` are called once each, in this order."""
 
-    def __init__(self, table: LockedTable, operation: Operation, settings: MetadataSettings, notes: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        table: LockedTable,
+        operation: Operation,
+        settings: MetadataSettings,
+        notes: Mapping[str, str],
+        failed_writes: FailedWritesSettings = EAGER,
+    ) -> None:
         """Take the write's time; nothing is written yet, but a metadata table rid of what dead writers left in it."""
         self.table = table
         self.operation = operation
@@ -58,6 +73,8 @@ class Transaction:
         self.view = self._metadata_state.view
         self._in_step: MetadataSync | None = None
         self._inflight: Instant | None = None
+        self._sends_heartbeats = failed_writes.sends_heartbeats
+        self._heartbeat = Heartbeat(table.storage, self.instant, table.clock, failed_writes.heartbeats)
 
     def start(self, profile: CommitMetadata | None, *, schema_json: str | None = None, history: SchemaHistory | None = None) -> None:
         """Put the write on the timeline, as requested and inflight; before that the metadata table is made what options want.
@@ -73,6 +90,8 @@ class Transaction:
         """
         self.begun = True
         self.table, self._in_step = prepare_metadata_table(self.table, schema_json, self._settings, self._metadata_state, history=history)
+        if self._sends_heartbeats:
+            self._heartbeat.__enter__()
         requested = self.table.writer.request(self._action, self.instant, self._request())
         content = b"" if profile is None else _content(self.table, profile)
         self._inflight = self.table.writer.start(requested, content)
@@ -96,12 +115,14 @@ class Transaction:
             extra: further entries of the commit's metadata.
 
         Raises:
-            ConflictError: another writer came between; nothing is visible.
+            ConflictError: another writer came between, or could take this one for dead; nothing is visible.
             StorageError: a data file is not there in full, or the storage failed; nothing is visible.
             UnknownOutcomeError: the storage gave no answer to the last step.
         """
         assert self._inflight is not None, "start() comes first"
         table, stats = self.table, [result.stat for result in results]
+        if self._sends_heartbeats:
+            self._heartbeat.check_alive()
         reconcile_files(table.storage, self.instant, stats)
         check_timeline_unchanged(table, self.instant)
         metadata = CommitMetadata(
@@ -117,6 +138,11 @@ class Transaction:
             replaced=replaced,
         )
         return Committed(complete_commit(table, self._inflight, metadata, self._in_step, history=history), metadata)
+
+    def end_heartbeat(self) -> None:
+        """Stop saying that this write is alive."""
+        if self._sends_heartbeats and self.begun:
+            self._heartbeat.__exit__()
 
     @property
     def _action(self) -> Action:
@@ -142,6 +168,7 @@ def begin(
     metadata_table: MetadataSettings = AS_IT_IS,
     notes: Mapping[str, str] | None = None,
     version: int | None = None,
+    failed_writes: FailedWritesSettings = EAGER,
 ) -> Iterator[Transaction]:
     """Hold the table's lock and hand out a transaction; leaving with an error rolls back what it wrote.
 
@@ -155,6 +182,7 @@ def begin(
         metadata_table: what the write's options say about the metadata table.
         notes: entries that the write's options put into the commit's metadata.
         version: the table version for which the write was prepared.
+        failed_writes: whether the write sends heartbeats.
 
     Raises:
         ConflictError: the table was upgraded or downgraded since it was opened.
@@ -165,15 +193,17 @@ def begin(
         _check_version(unlocked, version)
         check_nothing_planned(unlocked)
         table = roll_back(unlocked)
-        transaction = Transaction(table, operation, metadata_table, notes or {})
+        transaction = Transaction(table, operation, metadata_table, notes or {}, failed_writes)
         try:
             yield transaction
         except UnknownOutcomeError:
             raise
         except BaseException as error:
             if transaction.begun:
-                _rollback_pending(transaction.table, roll_back, error)
+                _rollback_pending(transaction, roll_back, error)
             raise
+        finally:
+            transaction.end_heartbeat()
 
 
 def _check_version(table: LockedTable, version: int | None) -> None:
@@ -184,15 +214,15 @@ def _check_version(table: LockedTable, version: int | None) -> None:
         )
 
 
-def _rollback_pending(table: LockedTable, roll_back: RollBack, error: BaseException) -> None:
-    """Roll the failed write back; when that fails too, it stays pending, unseen, until the next writer comes.
+def _rollback_pending(transaction: Transaction, roll_back: RollBack, error: BaseException) -> None:
+    """Roll the failed write back; when that fails too, it stays pending, unseen, until others come who roll back failed writes.
 
     Without the lock nothing is rolled back: what is pending may be another writer's.
     """
-    if not table.is_locked:
+    if not transaction.table.is_locked:
         return
     try:
-        roll_back(table.reload())
+        roll_back(transaction.table.reload(), aborted=transaction.instant)
     except (HudiError, OSError) as failure:
         error.add_note(f"What it wrote is not visible; rolling it back failed and is left to the next writer: {failure}")
 

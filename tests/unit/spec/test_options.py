@@ -124,8 +124,6 @@ def test_a_service_that_is_switched_off_is_not_warned_of(caplog: pytest.LogCaptu
         ("hoodie.write.concurrency.mode", "non_blocking_concurrency_control"),
         ("hoodie.write.lock.provider", "org.apache.hudi.client.transaction.lock.ZookeeperBasedLockProvider"),
         ("hoodie.write.lock.zookeeper.url", "zk"),
-        ("hoodie.clean.failed.writes.policy", "LAZY"),
-        ("hoodie.cleaner.policy.failed.writes", "LAZY"),
         ("hoodie.metadata.write.concurrency.mode", "optimistic_concurrency_control"),
         ("hoodie.merge.allow.duplicate.on.inserts", "false"),
         ("hoodie.record.merge.property.any", "x"),

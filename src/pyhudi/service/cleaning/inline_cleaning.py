@@ -20,11 +20,13 @@ from pyhudi.service.cleaning.clean_settings import CleanPolicy, CleanSettings, c
 from pyhudi.service.cleaning.cleaning_service import Cleaning, without_empty_cleans
 from pyhudi.service.cleaning.touched_partitions import note_touched
 from pyhudi.service.inline_run import InlineRun, WrittenTable, inline_run
+from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.service.run_mode import RunMode
 from pyhudi.service.service_engine import ServiceRunner
 from pyhudi.service.service_executor import exclusive, schedule_and_run
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.options import Options
+from pyhudi.txn.failed_writes_policy import FailedWritesPolicy
 
 #: Up to so many files are deleted while the table's lock is held.
 _FEW: Final = 1000
@@ -63,7 +65,7 @@ def clean_after_commit(table: WrittenTable) -> InlineRun | None:
         planned = _early_plan(table, settings)
     except CorruptTableError:
         return InlineRun(lambda: clean(table.runner, service, wait_s=0, is_damaged=True))
-    if planned is None and not pending_cleans(table.timeline):
+    if planned is None and not pending_cleans(table.timeline) and not _has_failed_writes(table):
         return None
     early = None if planned is None else EarlyPlan(table.timeline.instants, planned)
     return InlineRun(lambda: clean(table.runner, service, early, wait_s=0))
@@ -88,6 +90,8 @@ def clean(
     """
     with exclusive(service, runner), runner.locked(wait_s) as locked:
         table = without_empty_cleans(locked)[0] if is_damaged else locked
+        if runner.failed_writes.policy is FailedWritesPolicy.LAZY:
+            table = roll_back_failed_writes(table, settings=runner.failed_writes)
         if not pending_cleans(table.timeline):
             planned = early.planned if early is not None and early.instants == table.timeline.instants else service.plan(table)
             if planned is None:
@@ -96,6 +100,11 @@ def clean(
                 work = service.start(table, service.request(table, planned), planned, runner)
                 return (service.complete(table, work, service.run_tasks(runner, work), runner.engine.name),)
     return schedule_and_run(service, runner)
+
+
+def _has_failed_writes(table: WrittenTable) -> bool:
+    """Tell whether there may be failed writes that cleans roll back."""
+    return table.runner.failed_writes.policy is FailedWritesPolicy.LAZY and any(one.action.writes_data for one in table.timeline.pending())
 
 
 def _early_plan(table: WrittenTable, settings: CleanSettings) -> PlannedClean | None:

@@ -7,6 +7,8 @@ go when the clean that comes so far finds them replaced.
 
 from __future__ import annotations
 
+import functools
+
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.metadata_table.format.metadata_settings import metadata_settings
 from pyhudi.metadata_table.read.metadata_view import open_view
@@ -48,8 +50,9 @@ def expire_partitions(runner: ServiceRunner, settings: TtlSettings, options: Opt
         wait_s=runner.wait_s if wait_s is None else wait_s,
         clock=runner.clock,
         ids=runner.ids,
-        roll_back=roll_back_failed_writes,
+        roll_back=functools.partial(roll_back_failed_writes, settings=runner.failed_writes, writes=True),
         metadata_table=metadata_settings(options),
+        failed_writes=runner.failed_writes,
     ) as txn:
         expired, held_back = expired_partitions(txn.view, settings, txn.instant)
         if not expired:

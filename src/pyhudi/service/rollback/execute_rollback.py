@@ -14,13 +14,13 @@ from pyhudi.codec.actions.rollback_codec import encode_rollback_metadata
 from pyhudi.errors import CorruptTableError, UsageError
 from pyhudi.service.rollback import append_rollback_block as log_blocks
 from pyhudi.service.rollback.completed_commits import check_last, delete_rings, pending_form, remove_emptied, revert
-from pyhudi.service.rollback.heartbeat import heartbeat_path
 from pyhudi.service.rollback.metadata_after_rollback import note_partitions, rebuild_partitions
 from pyhudi.service.rollback.rollback_plan import absolute, planned_files
 from pyhudi.spec.actions.rollback import InstantInfo, RollbackMetadata, RollbackPartition, RollbackPlan
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.storage.temporary_files import remove_left_overs
 from pyhudi.timeline.instant_details import instant_path
+from pyhudi.txn.heartbeats import heartbeat_path
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.markers import delete_markers
 from pyhudi.txn.metadata_updates import rollback_pending

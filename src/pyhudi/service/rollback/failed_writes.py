@@ -1,7 +1,7 @@
 """Failed writes: pending commits whose writer has died, since a writer holds the table's lock to its end.
 
-Rules: `BaseHoodieTableServiceClient.rollbackFailedWrites` with the policy EAGER. Pending table services are not failed
-writes.
+Rules: `BaseHoodieTableServiceClient.rollbackFailedWrites`; the policy says who rolls back what (`pyhudi.txn.failed_writes_policy`). Pending
+table services are not failed writes.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.read.lost_completion import check_pending_writes
 from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.service.rollback.execute_rollback import execute_rollback
-from pyhudi.service.rollback.heartbeat import check_writer_has_died
 from pyhudi.service.rollback.rollback_plan import plan_rollback
 from pyhudi.spec.actions.rollback import RollbackPlan
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.storage.temporary_files import is_left_over, remove_left_overs
 from pyhudi.timeline.instant_details import read_action
 from pyhudi.timeline.pending_clustering import pending_clustering
+from pyhudi.txn.failed_writes_policy import EAGER, FailedWritesSettings
+from pyhudi.txn.heartbeats import check_writer_has_died
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.markers import delete_markers, finished_marker_folders
 
@@ -37,13 +38,27 @@ def failed_writes(table: LockedTable) -> tuple[Instant, ...]:
     return tuple(instant for instant in pending if pending_clustering(table.storage, table.config, instant) is None)
 
 
-def roll_back_failed_writes(table: LockedTable, only: Collection[str] | None = None) -> LockedTable:
+def roll_back_failed_writes(
+    table: LockedTable,
+    only: Collection[str] | None = None,
+    *,
+    aborted: str | None = None,
+    settings: FailedWritesSettings = EAGER,
+    writes: bool = False,
+) -> LockedTable:
     """Finish rollbacks that were cut off, roll back failed writes, and return the table as it is then.
 
-    `only` names the requested times of the writes to roll back; None means all. Markers of instants that are done go
-    too: their writer died after its last step.
+    Markers of instants that are done go too: their writer died after its last step.
+
+    Args:
+        table: the table.
+        only: the requested times of the writes to roll back, whatever the policy; None means all that the policy allows.
+        aborted: the requested time of the caller's own write, which has just failed and is rolled back alone.
+        settings: the policy.
+        writes: whether the caller is a write, and no table service.
 
     Raises:
+        ConflictError: a writer is alive.
         CorruptTableError: the table is damaged, or a write that is pending by its files was completed; one that `only` names is rolled
             back nevertheless.
     """
@@ -52,24 +67,45 @@ def roll_back_failed_writes(table: LockedTable, only: Collection[str] | None = N
     resumed = _resume_rollbacks(table)
     if resumed:
         table = table.reload()
-    failed = [write for write in failed_writes(table) if only is None or write.requested in only]
+    failed = _chosen(table, only, aborted, settings, writes=writes)
     if failed and only is None:
         check_pending_writes(table.storage, table.config, table.timeline)
     for instant in failed:
-        check_writer_has_died(table, instant)
-        plan = plan_rollback(table, instant)
-        content = encode_rollback_plan(plan, sync=table.ids.sync_marker())
-        rollback = table.writer.request(Action.ROLLBACK, table.times.next(), content)
-        metadata = execute_rollback(table, rollback, plan)
-        _log.warning("rolled back failed %s %s: %s files deleted", instant.action, instant.requested, metadata.files_deleted)
+        _roll_back(table, instant)
     if failed:
         table = table.reload()
+    _remove_remains(table)
+    return table
+
+
+def _chosen(
+    table: LockedTable, only: Collection[str] | None, aborted: str | None, settings: FailedWritesSettings, *, writes: bool
+) -> list[Instant]:
+    """Return the failed writes to roll back now, the newest first."""
+    named = only if aborted is None else (aborted,)
+    failed = [write for write in failed_writes(table) if named is None or write.requested in named]
+    for instant in failed:
+        if instant.requested != aborted:
+            check_writer_has_died(table, instant, settings.heartbeats)
+    allowed = settings.before_writes if writes else settings.by_services
+    return failed if allowed or named is not None else []
+
+
+def _roll_back(table: LockedTable, failed: Instant) -> None:
+    plan = plan_rollback(table, failed)
+    content = encode_rollback_plan(plan, sync=table.ids.sync_marker())
+    rollback = table.writer.request(Action.ROLLBACK, table.times.next(), content)
+    metadata = execute_rollback(table, rollback, plan)
+    _log.warning("rolled back failed %s %s: %s files deleted", failed.action, failed.requested, metadata.files_deleted)
+
+
+def _remove_remains(table: LockedTable) -> None:
+    """Delete markers of instants that are done, and temporary files of the timeline."""
     for instant_text in finished_marker_folders(table.storage, {instant.requested for instant in table.timeline.pending()}):
         delete_markers(table.storage, instant_text)
     remove_left_overs(table.storage, (".hoodie",))
     for name in filter(is_left_over, table.timeline_files):
         table.storage.delete(f"{table.config.timeline_path}/{name}")
-    return table
 
 
 def _resume_rollbacks(table: LockedTable) -> int:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pyhudi.service.rollback.heartbeat import check_writer_has_died, heartbeat_path
 from pyhudi.spec.instant import Instant, State
 from pyhudi.storage.temporary_files import remove_left_overs
 from pyhudi.timeline.instant_details import instant_path
+from pyhudi.txn.heartbeats import check_writer_has_died, heartbeat_path
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.markers import delete_markers, marked_files
 from pyhudi.txn.metadata_updates import find_metadata_table

@@ -76,6 +76,22 @@ CLEANING: tuple[ConfigKey, ...] = (
         choices=("NONE", "CLEAN", "ROLLBACK_FAILED_WRITES"),
     ),
     served(
+        "hoodie.clean.failed.writes.policy",
+        "Who rolls back failed writes: the next write (EAGER), the next clean when heartbeats ended (LAZY), or nobody (NEVER).",
+        default="EAGER",
+        aliases=("hoodie.cleaner.policy.failed.writes",),
+        choices=("EAGER", "LAZY", "NEVER"),
+    ),
+    served(
+        "hoodie.client.heartbeat.interval_in_ms", "Milliseconds between two heartbeats of a writer, at least 1000.", Kind.POSITIVE, "60000"
+    ),
+    served(
+        "hoodie.client.heartbeat.tolerable.misses",
+        "Intervals without a heartbeat after which a writer counts as dead.",
+        Kind.POSITIVE,
+        "2",
+    ),
+    served(
         "hoodie.write.empty.clean.interval.hours",
         "Hours after which a clean that deletes nothing is recorded, -1 for never; by default one is recorded every ten commits.",
         Kind.INTEGER,
@@ -84,6 +100,5 @@ CLEANING: tuple[ConfigKey, ...] = (
         "pyhudi deletes files with the engine of the write", "hoodie.clean.parallelism hoodie.clean.optimize.using.local.engine.context"
     ),
     *refused("the number of commits is all that makes a clean due", "hoodie.clean.trigger.strategy=num_commits"),
-    *refused("writers of pyhudi exclude each other, and each rolls back what failed before it", "hoodie.clean.failed.writes.policy=eager"),
     *refused("bootstrapped tables are not served", "hoodie.clean.delete.bootstrap.base.file=false"),
 )

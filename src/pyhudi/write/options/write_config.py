@@ -18,6 +18,7 @@ from pyhudi.spec.files.log_block import BlockType
 from pyhudi.spec.options import Options
 from pyhudi.spec.table.key_generator import KeyGeneratorType, parse_key_generator
 from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.txn.failed_writes_policy import EAGER, FailedWritesSettings, failed_writes_settings
 from pyhudi.write.input.data_columns import MissingColumns, missing_columns
 from pyhudi.write.options.bulk_layout import BulkLayout, bulk_layout
 from pyhudi.write.options.validate_options import check_agreement
@@ -50,6 +51,7 @@ class WriteConfig:
     missing_columns: MissingColumns = MissingColumns.REFUSED
     notes: Mapping[str, str] = field(default_factory=dict)
     bulk: BulkLayout = field(default_factory=BulkLayout)
+    failed_writes: FailedWritesSettings = EAGER
 
 
 def choose(options: Options, config: TableConfig, operation: Operation) -> WriteConfig:
@@ -86,6 +88,7 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Write
         missing_columns=missing_columns(options),
         notes=options.notes,
         bulk=bulk_layout(options) if operation is Operation.BULK_INSERT else BulkLayout(),
+        failed_writes=failed_writes_settings(options),
     )
 
 

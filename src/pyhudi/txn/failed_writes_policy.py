@@ -1,0 +1,57 @@
+"""When writes that failed are rolled back. Rules: `HoodieFailedWritesCleaningPolicy`, `CleanerUtils.rollbackFailedWrites`."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Final
+
+from pyhudi.spec.options import Options
+from pyhudi.txn.heartbeats import DEFAULTS, HeartbeatSettings, heartbeat_settings
+
+_POLICY: Final = "hoodie.clean.failed.writes.policy"
+_BEFORE_WRITES: Final = "ROLLBACK_FAILED_WRITES"
+
+
+class FailedWritesPolicy(enum.StrEnum):
+    """Who rolls back a failed write: the next write (EAGER), the next table service (LAZY), or only whoever names it (NEVER)."""
+
+    EAGER = "EAGER"
+    LAZY = "LAZY"
+    NEVER = "NEVER"
+
+
+@dataclass(frozen=True, slots=True)
+class FailedWritesSettings:
+    """When failed writes are rolled back, and how a writer says that it is none of them.
+
+    `before_writes` is whether a write does so, as one under the policy EAGER always does.
+    """
+
+    policy: FailedWritesPolicy = FailedWritesPolicy.EAGER
+    heartbeats: HeartbeatSettings = DEFAULTS
+    before_writes: bool = True
+
+    @property
+    def sends_heartbeats(self) -> bool:
+        """Whether writers have to say that they are alive: under EAGER whoever holds the table's lock knows that no other is."""
+        return self.policy is FailedWritesPolicy.LAZY
+
+    @property
+    def by_services(self) -> bool:
+        """Whether table services roll back failed writes."""
+        return self.policy is not FailedWritesPolicy.NEVER
+
+
+EAGER: Final = FailedWritesSettings()
+
+
+def failed_writes_settings(options: Options) -> FailedWritesSettings:
+    """Return what the options decide.
+
+    Raises:
+        OptionError: the interval of heartbeats is below a second.
+    """
+    policy = FailedWritesPolicy(options.text(_POLICY).upper())
+    before = options.text("hoodie.prewrite.cleaner.policy").upper() == _BEFORE_WRITES and policy is not FailedWritesPolicy.NEVER
+    return FailedWritesSettings(policy, heartbeat_settings(options), before or policy is FailedWritesPolicy.EAGER)

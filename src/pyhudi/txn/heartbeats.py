@@ -1,0 +1,170 @@
+"""Heartbeats: how a writer that does not hold the table's lock from begin to end says that it is alive.
+
+A heartbeat is the file `.hoodie/.heartbeat/<requested time>`, empty, written again once an interval; the time of its last change counts.
+Rules: `HoodieHeartbeatClient`, `HoodieHeartbeatUtils`; docs/format/concurrency.md#heartbeats-and-failed-writes.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass
+from typing import Final, Self
+
+from pyhudi.errors import ConflictError, HudiError, OptionError
+from pyhudi.spec.instant import Instant
+from pyhudi.spec.options import Options
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline.clock import Clock
+from pyhudi.txn.locked_table import TableState
+from pyhudi.workers import workers
+
+_log = logging.getLogger(__name__)
+_FOLDER: Final = ".hoodie/.heartbeat"
+_INTERVAL: Final = "hoodie.client.heartbeat.interval_in_ms"
+_MISSES: Final = "hoodie.client.heartbeat.tolerable.misses"
+#: Apache Hudi takes no shorter interval.
+_LEAST_INTERVAL_MS: Final = 1000
+#: How long an end waits for a beat that is being written, in seconds.
+_LAST_BEAT_S: Final = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class HeartbeatSettings:
+    """A heartbeat is written every `interval_ms` milliseconds; a writer that misses `tolerable_misses` of them is dead."""
+
+    interval_ms: int = 60_000
+    tolerable_misses: int = 2
+
+    @property
+    def alive_ms(self) -> int:
+        """How long a writer counts as alive after a heartbeat, in milliseconds.
+
+        Example:
+            >>> HeartbeatSettings().alive_ms
+            120000
+        """
+        return self.interval_ms * self.tolerable_misses
+
+
+DEFAULTS: Final = HeartbeatSettings()
+
+
+def heartbeat_settings(options: Options) -> HeartbeatSettings:
+    """Return what the options decide.
+
+    Raises:
+        OptionError: the interval is below a second.
+    """
+    interval = options.integer(_INTERVAL)
+    if interval < _LEAST_INTERVAL_MS:
+        raise OptionError(f"{_INTERVAL}={interval} must be {_LEAST_INTERVAL_MS} or more milliseconds")
+    return HeartbeatSettings(interval, options.integer(_MISSES))
+
+
+def heartbeat_path(requested: str) -> str:
+    """Return the path of the heartbeat file of an instant.
+
+    Example:
+        >>> heartbeat_path("20240101000000000")
+        '.hoodie/.heartbeat/20240101000000000'
+    """
+    return f"{_FOLDER}/{requested}"
+
+
+def is_alive(storage: Storage, requested: str, clock: Clock, settings: HeartbeatSettings = DEFAULTS) -> bool:
+    """Tell whether the writer of an instant showed life lately; one without a heartbeat file did not."""
+    beat = storage.stat(heartbeat_path(requested))
+    return beat is not None and _now_ms(clock) - beat.modified_ms <= settings.alive_ms
+
+
+def check_writer_has_died(table: TableState, pending: Instant, settings: HeartbeatSettings = DEFAULTS) -> None:
+    """Refuse to roll back a write whose writer is alive.
+
+    Raises:
+        ConflictError: its heartbeat is fresh.
+    """
+    if is_alive(table.storage, pending.requested, table.clock, settings):
+        raise ConflictError(
+            f"{pending.action} {pending.requested} of table {table.storage.uri} is being written: its writer showed life less than"
+            f" {settings.alive_ms / 1000:g} seconds ago. Wait for it and try again."
+        )
+
+
+class Heartbeat:
+    """The heartbeat of an instant of this process: a context that writes it in a thread, and deletes it at its end.
+
+    Example:
+        >>> from pyhudi.storage.memory_storage import MemoryStorage
+        >>> from pyhudi.timeline.clock import SystemClock
+        >>> storage, clock = MemoryStorage(), SystemClock()
+        >>> with Heartbeat(storage, "20240101000000000", clock):
+        ...     is_alive(storage, "20240101000000000", clock)
+        True
+        >>> is_alive(storage, "20240101000000000", clock)
+        False
+    """
+
+    def __init__(self, storage: Storage, requested: str, clock: Clock, settings: HeartbeatSettings = DEFAULTS) -> None:
+        """Write nothing yet."""
+        self._storage, self._requested, self._clock, self._settings = storage, requested, clock, settings
+        self._last_ms = 0
+        self._is_lost = False
+        self._end = threading.Event()
+        self._stopped = threading.Event()
+
+    def __enter__(self) -> Self:
+        """Write the first heartbeat, and begin to write further ones.
+
+        Raises:
+            StorageError: the storage failed.
+        """
+        self._write()
+        if not workers().take(self._go_on):  # no thread is to be had: a write that takes longer than the heartbeat lives is refused
+            self._stopped.set()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Delete the file; one that cannot be deleted expires."""
+        self._end.set()
+        self._stopped.wait(_LAST_BEAT_S)
+        try:
+            self._storage.delete(heartbeat_path(self._requested))
+        except (HudiError, OSError) as failure:
+            _log.warning("the heartbeat of %s in table %s is left to expire: %s", self._requested, self._storage.uri, failure)
+
+    def check_alive(self) -> None:
+        """Refuse to go on when others may take this writer for dead. Call it before the commit.
+
+        Raises:
+            ConflictError: the last heartbeat was written too long ago, now or at any time since the first.
+        """
+        if self._is_expired():
+            raise ConflictError(
+                f"the heartbeat of {self._requested} of table {self._storage.uri} expired: for more than {self._settings.alive_ms} ms the"
+                " process was held up, or the storage took no heartbeat, and other writers may have rolled this write back. Nothing of it"
+                f" is visible; write again, with a longer {_INTERVAL} if this happens often."
+            )
+
+    def _is_expired(self) -> bool:
+        if not self._is_lost and _now_ms(self._clock) - self._last_ms > self._settings.alive_ms:
+            self._is_lost = True
+        return self._is_lost
+
+    def _go_on(self) -> None:
+        """Write heartbeats until the end, or until one came too late: a writer that others take for dead must not come back to life."""
+        while not self._end.wait(self._settings.interval_ms / 1000) and not self._is_expired():
+            try:
+                self._write()
+            except (HudiError, OSError) as failure:
+                _log.warning("no heartbeat of %s in table %s could be written: %s", self._requested, self._storage.uri, failure)
+        self._stopped.set()
+
+    def _write(self) -> None:
+        now = _now_ms(self._clock)
+        self._storage.replace(heartbeat_path(self._requested), b"")
+        self._last_ms = now
+
+
+def _now_ms(clock: Clock) -> int:
+    return int(clock.now().timestamp() * 1000)

@@ -1,0 +1,116 @@
+"""Heartbeats of writers: files that others see, and what a writer whose heartbeat came too late is told."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from pyhudi.errors import ConflictError, OptionError, StorageError
+from pyhudi.spec.options import resolve
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.testing.intercepted_storage import Call, InterceptedStorage
+from pyhudi.timeline.clock import SystemClock
+from pyhudi.txn.heartbeats import Heartbeat, HeartbeatSettings, heartbeat_path, heartbeat_settings, is_alive
+
+T = "20240101000000000"
+_SHORT = HeartbeatSettings(interval_ms=20, tolerable_misses=1000)
+
+
+class _Clock:
+    def __init__(self) -> None:
+        self.at = datetime.now(UTC)
+
+    def now(self) -> datetime:
+        return self.at
+
+
+def test_file_is_empty_and_gone_at_the_end(tmp_path) -> None:
+    storage = LocalStorage(str(tmp_path))
+    with Heartbeat(storage, T, SystemClock()):
+        assert (tmp_path / ".hoodie" / ".heartbeat" / T).read_bytes() == b""
+        assert is_alive(storage, T, SystemClock())
+    assert list((tmp_path / ".hoodie" / ".heartbeat").iterdir()) == []
+
+
+def test_file_goes_when_the_write_fails() -> None:
+    storage = MemoryStorage()
+    with pytest.raises(ZeroDivisionError), Heartbeat(storage, T, SystemClock()):
+        _ = 1 / 0
+    assert not is_alive(storage, T, SystemClock())
+    assert storage.stat(heartbeat_path(T)) is None
+
+
+def test_file_is_written_again_while_the_write_goes_on() -> None:
+    storage = MemoryStorage()
+    with Heartbeat(storage, T, SystemClock(), _SHORT):
+        storage.delete(heartbeat_path(T))
+        deadline = time.monotonic() + 30
+        while storage.stat(heartbeat_path(T)) is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert storage.stat(heartbeat_path(T)) is not None
+
+
+@pytest.mark.parametrize(("age_ms", "alive"), [(0, True), (120_000, True), (120_001, False)])
+def test_writer_is_alive_for_as_many_intervals_as_it_may_miss(age_ms: int, alive: bool) -> None:
+    storage, clock = MemoryStorage(), _Clock()
+    storage.replace(heartbeat_path(T), b"")
+    status = storage.stat(heartbeat_path(T))
+    assert status is not None
+    clock.at = datetime.fromtimestamp(status.modified_ms / 1000, UTC) + timedelta(milliseconds=age_ms)
+    assert is_alive(storage, T, clock) is alive
+
+
+def test_writer_without_heartbeat_is_dead() -> None:
+    assert not is_alive(MemoryStorage(), T, SystemClock())
+
+
+def test_writer_that_was_held_up_is_refused_for_good() -> None:
+    clock = _Clock()
+    with Heartbeat(MemoryStorage(), T, clock) as heartbeat:
+        heartbeat.check_alive()
+        clock.at += timedelta(milliseconds=120_001)
+        with pytest.raises(ConflictError, match="rolled this write back"):
+            heartbeat.check_alive()
+        clock.at -= timedelta(milliseconds=120_001)
+        with pytest.raises(ConflictError, match=f"heartbeat of {T}"):
+            heartbeat.check_alive()
+
+
+def test_storage_that_takes_no_more_heartbeats_lets_the_writer_expire() -> None:
+    class Full(InterceptedStorage):
+        writes = 0
+
+        def _pass(self, call: Call, effect, torn=None):
+            if call.method == "replace":
+                self.writes += 1
+                if self.writes > 1:
+                    raise StorageError("no space")
+            return effect()
+
+    with Heartbeat(Full(MemoryStorage()), T, SystemClock(), HeartbeatSettings(interval_ms=10, tolerable_misses=2)) as heartbeat:
+        time.sleep(0.1)
+        with pytest.raises(ConflictError, match="expired"):
+            heartbeat.check_alive()
+
+
+def test_file_that_cannot_be_deleted_does_not_fail_the_write(caplog) -> None:
+    class Stubborn(InterceptedStorage):
+        def _pass(self, call: Call, effect, torn=None):
+            if call.method == "delete":
+                raise StorageError("busy")
+            return effect()
+
+    with Heartbeat(Stubborn(MemoryStorage()), T, SystemClock()):
+        pass
+    assert "left to expire: busy" in caplog.text
+
+
+def test_settings_are_those_of_the_options() -> None:
+    options = resolve({"hoodie.client.heartbeat.interval_in_ms": "5000", "hoodie.client.heartbeat.tolerable.misses": "3"})
+    assert heartbeat_settings(options) == HeartbeatSettings(5000, 3)
+    assert heartbeat_settings(resolve({})) == HeartbeatSettings(60_000, 2)
+    with pytest.raises(OptionError, match="must be 1000 or more"):
+        heartbeat_settings(resolve({"hoodie.client.heartbeat.interval_in_ms": "999"}))
