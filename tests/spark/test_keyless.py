@@ -41,6 +41,21 @@ def path(spark: SparkSession, tmp_path: Path, engine: str) -> Path:
     return tmp_path / "t"
 
 
+def merge_on_read(spark: SparkSession, folder: Path, version: str) -> Path:
+    options = {"hoodie.datasource.write.table.type": "MERGE_ON_READ", "hoodie.write.table.version": version}
+    save(spark.createDataFrame(ROWS, "id int, v int, city string"), folder / "mor", **options)
+    return folder / "mor"
+
+
+def newest_engine(path: Path) -> str:
+    storage = HudiTable.open(str(path)).storage
+    folder = ".hoodie/timeline" if (path / ".hoodie" / "timeline").exists() else ".hoodie"
+    commits = [file for file in storage.list(folder) if file.name.endswith("commit")]
+    writes = [file for file in commits if file.name.endswith(".deltacommit")] or commits  # a table with these has compactions for commits
+    newest = max(writes, key=lambda file: file.name)
+    return re.search(rb"pyhudi\.engine[^a-z.]*([a-z]+)", storage.read(newest.path))[1].decode()
+
+
 def read(spark: SparkSession, path: Path, where: str = "true") -> DataFrame:
     """Rows as they are now: what is written of them must not read the table again."""
     found = spark.read.format("hudi").load(str(path)).where(where)
@@ -55,9 +70,7 @@ def rows(path: Path) -> list[tuple[Any, ...]]:
 def test_rows_that_were_read_are_updated(spark: SparkSession, path: Path, engine: str) -> None:
     before = read(spark, path)
     save(before.withColumn("v", F.col("v") + 10), path)
-    storage = HudiTable.open(str(path)).storage
-    newest = [storage.read(file.path) for file in storage.list(".hoodie/timeline") if file.name.endswith(".commit")][-1]
-    assert re.search(rb"pyhudi\.engine[^a-z.]*" + engine.encode(), newest)
+    assert newest_engine(path) == engine
     assert rows(path) == [(1, 11, "a"), (2, 12, "b"), (3, 13, "a")]
     save(before.where("id = 1").withColumn("v", F.lit(5)).select(RECORD_KEY, PARTITION_PATH, "id", "v", "city"), path, **UPSERT)
     assert rows(path) == [(1, 5, "a"), (2, 12, "b"), (3, 13, "a")]
@@ -73,6 +86,8 @@ def test_row_whose_partition_value_changes_moves(spark: SparkSession, path: Path
     twice = found.withColumn("v", F.lit(7)).unionByName(found.where("id = 1").withColumn("v", F.lit(8)))
     save(twice.withColumn("city", F.lit("b")), path)
     assert [(number, city) for number, _, city in rows(path)] == [(1, "b"), (2, "b"), (3, "b")]
+    save(read(spark, path, "id = 3").withColumn("city", F.lit("new")), path)
+    assert [(number, city) for number, _, city in rows(path)] == [(1, "b"), (2, "b"), (3, "new")]
     keys = {row["id"]: row[RECORD_KEY] for row in found.collect()}
     assert {row["id"]: row[RECORD_KEY] for row in read(spark, path).collect()} == keys
 
@@ -112,15 +127,36 @@ def test_rows_without_meta_columns_and_inserts_are_added(spark: SparkSession, pa
     assert [row[0] for row in rows(path)] == [1, 1, 1, 2, 3]
 
 
-def test_merge_on_read_rows_that_were_read_are_updated(spark: SparkSession, tmp_path: Path) -> None:
-    path, merge_on_read = tmp_path / "mor", {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}
-    save(spark.createDataFrame(ROWS, "id int, v int, city string"), path, **merge_on_read)
+@pytest.mark.parametrize("version", ["6", "9"])
+@pytest.mark.parametrize("engine", ["local", "spark"], indirect=True)
+def test_merge_on_read_rows_that_were_read_are_updated(spark: SparkSession, tmp_path: Path, engine: str, version: str) -> None:
+    path = merge_on_read(spark, tmp_path, version)
     found = read(spark, path)
     save(found.withColumn("v", F.lit(0)), path)
+    assert newest_engine(path) == engine
     save(found.where("id = 2"), path, **DELETE)
+    assert newest_engine(path) == engine
     assert rows(path) == [(1, 0, "a"), (3, 0, "a")]
-    with pytest.raises(KeyFieldError, match="was deleted since"):
-        save(found, path)
+    for frame in (found, found.where("id = 2"), found.where("id = 2").withColumn("city", F.lit("a"))):
+        with pytest.raises(KeyFieldError, match="in partition 'b': it was deleted since"):
+            save(frame, path)
+    assert rows(path) == [(1, 0, "a"), (3, 0, "a")]
+    save(read(spark, path).withColumn("v", F.lit(4)), path)
+    HudiTable.open(str(path)).services.compact()
+    save(read(spark, path, "id = 1").withColumn("v", F.lit(5)), path)
+    assert rows(path) == [(1, 5, "a"), (3, 4, "a")]
+
+
+@pytest.mark.parametrize("engine", ["local", "spark"], indirect=True)
+def test_merge_on_read_rows_move_to_another_partition_and_back(spark: SparkSession, tmp_path: Path, engine: str) -> None:
+    path = merge_on_read(spark, tmp_path, "9")
+    keys = {row["id"]: row[RECORD_KEY] for row in read(spark, path).collect()}
+    for turn, city in enumerate("babab"):
+        save(read(spark, path, "id < 3").withColumn("v", F.lit(turn)).withColumn("city", F.lit(city)), path)
+        assert newest_engine(path) == engine
+        assert rows(path) == [(1, turn, city), (2, turn, city), (3, 3, "a")]
+        assert spark.read.format("hudi").load(str(path)).count() == 3
+    assert {row["id"]: row[RECORD_KEY] for row in read(spark, path).collect()} == keys
 
 
 def test_first_write_and_streams_of_another_table_add_rows(spark: SparkSession, path: Path, tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from pyhudi.errors import CorruptTableError
 from tests.spark.tables import add_commit, make_table
 
 pytestmark = pytest.mark.spark
@@ -143,3 +144,19 @@ def test_table_without_files_has_its_columns_and_no_rows(spark: SparkSession, tm
 
 def test_base_file_without_rows_is_read(spark: SparkSession, tmp_path: Path) -> None:
     assert load(spark, make_table(tmp_path, SCHEMA, {"": SCHEMA.empty_table()})).collect() == []
+
+
+def test_condition_that_fails_for_a_partition_is_no_damage(spark: SparkSession, trips: Path) -> None:
+    for condition, problem in (("cast(city AS INT) = 3", "CAST_INVALID_INPUT"), ("1 / (length(city) - 4) > 0", "DIVIDE_BY_ZERO")):
+        with pytest.raises(PySparkException, match=problem):
+            load(spark, trips).where(condition).collect()
+    assert load(spark, trips).where("try_cast(city AS INT) IS NULL").count() == 20
+
+
+def test_partition_path_that_is_no_value_of_its_column_is_damage(spark: SparkSession, tmp_path: Path) -> None:
+    schema = pa.schema([("id", pa.int64()), ("day", pa.int32())])
+    partitions = {path: pa.table([[1], [1]], schema=schema) for path in ("1", "x")}
+    path = make_table(tmp_path / "days", schema, partitions, {"hoodie.table.partition.fields": "day"})
+    for frame in (load(spark, path), load(spark, path).where("day > 0")):
+        with pytest.raises(CorruptTableError, match="does not hold values of struct<day:int>"):
+            frame.collect()

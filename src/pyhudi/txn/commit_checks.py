@@ -53,8 +53,16 @@ def check_files(storage: Storage, stats: Iterable[WriteStat]) -> None:
                 raise StorageError(f"data file '{path}' of table {storage.uri} {size}, {written} were written.")
 
 
+_ROLLED_BACK = "Nothing of this write is visible; the next writer rolls it back. Write again."
+_LEFT_PENDING = {
+    Action.ROLLBACK: "It stays pending, and the next writer completes it.",
+    Action.RESTORE: "It stays pending; run it again before anything else.",
+    Action.INDEXING: "No reader uses the indexes. Build them again.",
+}
+
+
 def check_lock_held(table: LockedTable, instant: Instant) -> None:
-    """Refuse to complete an action whose lock excludes nobody any more.
+    """Refuse to continue an action whose lock excludes nobody any more.
 
     Raises:
         ConflictError: the lock file was deleted or replaced.
@@ -62,8 +70,7 @@ def check_lock_held(table: LockedTable, instant: Instant) -> None:
     if not table.is_locked:
         raise ConflictError(
             f"the lock file of table {table.storage.uri} was deleted or replaced while {instant.action} {instant.requested} held it: "
-            "another writer may be at work. Nothing of this write is visible; the next writer rolls it back. Write again, and leave the "
-            "lock file alone."
+            f"another writer may be at work. {_LEFT_PENDING.get(instant.action, _ROLLED_BACK)} Leave the lock file alone."
         )
 
 

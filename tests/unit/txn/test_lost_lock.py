@@ -9,20 +9,21 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import ConflictError
+from pyhudi.service.indexes import run_index_build
 from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.testing.intercepted_storage import Call, InterceptedStorage
 from tests.unit.table.tables import make_table, ride, rows_of
 
 
 class _Loses(InterceptedStorage):
-    """Loses the table's lock file when a data file is opened."""
+    """Loses the table's lock file when a data file is opened, or with another call."""
 
-    def __init__(self, inner: LocalStorage, lose) -> None:
+    def __init__(self, inner: LocalStorage, lose, method: str = "open_output", part: str = ".parquet") -> None:
         super().__init__(inner)
-        self.lose = lose
+        self.lose, self.method, self.part = lose, method, part
 
     def _pass(self, call: Call, effect, torn=None):
-        if call.method == "open_output" and not call.path.startswith(".hoodie"):
+        if call.method == self.method and self.part in call.path:
             self.lose()
         return effect()
 
@@ -61,3 +62,53 @@ def test_a_lost_lock_leaves_pending_instants_to_the_next_writer(tmp_path: Path) 
     with pytest.raises(ConflictError):
         HudiTable(_Loses(storage, lambda: _delete(tmp_path / "t"))).upsert([ride(2)])
     assert [path for path in (tmp_path / "t" / ".hoodie" / "timeline").iterdir() if path.suffix == ".inflight"]
+
+
+def _pending_write(folder: Path) -> LocalStorage:
+    """Return a table with a row, and a write that lost its lock before it was complete."""
+    storage = LocalStorage(str(folder / "t"))
+    make_table(storage).upsert([ride(1)])
+    with pytest.raises(ConflictError):
+        HudiTable(_Loses(storage, lambda: _delete(folder / "t"))).upsert([ride(2)])
+    return storage
+
+
+def _timeline(folder: Path, part: str) -> list[str]:
+    return sorted(path.name for path in (folder / "t" / ".hoodie" / "timeline").iterdir() if part in path.name)
+
+
+@pytest.mark.parametrize(("method", "part"), [("create", ".rollback.inflight"), ("delete", ".parquet")])
+def test_rollback_that_lost_its_lock_stays_pending(tmp_path: Path, method: str, part: str) -> None:
+    storage = _pending_write(tmp_path)
+    with pytest.raises(ConflictError, match=r"while rollback \d+ held it.*stays pending"):
+        HudiTable(_Loses(storage, lambda: _delete(tmp_path / "t"), method, part)).upsert([ride(3)])
+    assert len(_timeline(tmp_path, ".rollback.inflight")) == 1
+    assert not [name for name in _timeline(tmp_path, ".rollback") if "_" in name]
+    HudiTable(storage).upsert([ride(4)])
+    assert len([name for name in _timeline(tmp_path, ".rollback") if "_" in name]) == 1
+    assert [row["id"] for row in rows_of(HudiTable(storage))] == [1, 4]
+
+
+@pytest.mark.parametrize("step", ["_laid_out", "_unharmed"])
+def test_index_build_that_lost_its_lock_is_not_shown_to_readers(tmp_path: Path, monkeypatch, step: str) -> None:
+    storage = LocalStorage(str(tmp_path / "t"))
+    table = make_table(storage)
+    table.upsert([ride(1)], {"hoodie.metadata.record.index.enable": "true"})
+    original = getattr(run_index_build, step)
+
+    def loses(*arguments):
+        result = original(*arguments)
+        _delete(tmp_path / "t")
+        return result
+
+    monkeypatch.setattr(run_index_build, step, loses)
+    with pytest.raises(ConflictError, match=r"while indexing \d+ held it.*Build them again"):
+        table.services.index("by_city", "city")
+    monkeypatch.undo()
+    properties = (tmp_path / "t" / ".hoodie" / "hoodie.properties").read_text().splitlines()
+    (built,) = (line for line in properties if line.startswith("hoodie.table.metadata.partitions="))
+    assert "by_city" not in built
+    HudiTable(storage).upsert([ride(1, "rome"), ride(2, "lima")])
+    HudiTable(storage).services.index("by_city", "city")
+    assert HudiTable(storage).inspect.health().num_rows == 0
+    assert [row["id"] for row in HudiTable(storage).to_arrow(filter="city = 'rome'").to_pylist()] == [1]

@@ -122,8 +122,7 @@ class SliceRows:
     def batches(self, slice_: FileSlice | None, columns: Sequence[str], among: pa.Array | None = None) -> Iterator[pa.RecordBatch]:
         """Yield record key and columns of a slice's rows in batches of bounded size; log files are held against their checksums."""
         if slice_ is not None:
-            slice_ = with_checksums(self._storage, self._config, self._timeline, slice_)
-            task = SliceTask(slice_, self._visibility, self._layout, tuple(self._schema(columns).names))
+            task = SliceTask(self._checked(slice_), self._visibility, self._layout, tuple(self._schema(columns).names))
             only = None if among is None else pc.field(RECORD_KEY).isin(among)
             yield from iter_merged(self._storage, self._context, task, only)
 
@@ -141,18 +140,21 @@ class SliceRows:
         return pc.unique(log_rows.keys), bool(log_rows.deletes.any())
 
     def may_hold_deletes(self, slice_: FileSlice | None) -> bool:
-        """Tell whether the logs of a slice may have deleted rows; only headers of blocks are read."""
+        """Tell whether the logs of a slice may have deleted rows: from headers of blocks, once the files match their checksums."""
         context = self._context
         if slice_ is None or not slice_.logs:
             return False
         if context.merger is not None or self.marks_deletes:
             return True
-        return any(block.type is BlockType.DELETE for block in slice_blocks(self._storage, slice_, self._layout))
+        return any(block.type is BlockType.DELETE for block in slice_blocks(self._storage, self._checked(slice_), self._layout))
 
     @property
     def marks_deletes(self) -> bool:
         """True when a row of the data can say that it is a delete."""
         return self._context.delete_field is not None or IS_DELETED in self._context.schema.names
+
+    def _checked(self, slice_: FileSlice) -> FileSlice:
+        return with_checksums(self._storage, self._config, self._timeline, slice_)
 
     def _schema(self, columns: Sequence[str]) -> pa.Schema:
         fields = {field.name: field for field in (*META_FIELDS, *self._context.schema)}

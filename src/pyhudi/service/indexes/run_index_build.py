@@ -30,6 +30,7 @@ from pyhudi.service.indexes.index_build_rollback import cancel, is_built, rollba
 from pyhudi.spec.actions.commit import WriteStat
 from pyhudi.spec.files.file_names import parse_base_file_name
 from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.txn.commit_checks import check_lock_held
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.metadata_updates import prepare_metadata_table, sources_of
 
@@ -59,7 +60,8 @@ def run(locked: Locked, requested: str, *, forget: bool) -> tuple[str, ...]:
 
     Raises:
         UsageError: no such build is pending, or the metadata table is missing.
-        ConflictError: somebody else took the build back, or compacted what it was writing; nothing of this run is visible.
+        ConflictError: somebody else took the build back, or compacted what it was writing, or the lock was lost; nothing of this run is
+            visible.
         UnknownOutcomeError: the storage failed in the last step without saying whether the build is complete.
     """
     try:
@@ -94,6 +96,7 @@ def start(table: LockedTable, stored: StoredSchema, build: Instant) -> Started:
         data.view.latest_slices(path)  # known from here on: the files that are listed later are those of writers
     inflight = table.writer.start(Instant(build.requested, Action.INDEXING, State.REQUESTED))
     delta = begin_build(_laid_out(table, data.mdt, file_ids), build.requested)
+    check_lock_held(table, inflight)
     config = table.config
     with_partitions(table.storage, config, config.metadata_partitions, sources_of(table), {*config.metadata_partitions_inflight, *missing})
     return Started(inflight, delta, data, names)
@@ -135,7 +138,9 @@ def complete(table: LockedTable, work: Started, stats: Mapping[str, tuple[WriteS
     mdt = open_writer_table(table.storage, sources_of(table))
     if not is_built(mdt, build):
         mdt = _unharmed(table, mdt, work, stats)
+        check_lock_held(table, build)
         complete_build(mdt, work.delta, stats, table.timeline)
+    check_lock_held(table, build)
     config, names = table.config, set(work.names)
     with_partitions(
         table.storage,

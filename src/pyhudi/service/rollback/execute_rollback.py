@@ -20,6 +20,7 @@ from pyhudi.spec.actions.rollback import InstantInfo, RollbackMetadata, Rollback
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.storage.temporary_files import remove_left_overs
 from pyhudi.timeline.instant_details import instant_path
+from pyhudi.txn.commit_checks import check_lock_held
 from pyhudi.txn.heartbeats import heartbeat_path
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.markers import delete_markers
@@ -40,6 +41,7 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan, 
     Raises:
         CorruptTableError: the plan rolls back a completed commit that is not the latest one, or files that are not that instant's.
         StorageError: a file could not be deleted; the rollback stays pending.
+        ConflictError: the lock was lost; the same.
     """
     started = time.perf_counter()
     files = planned_files(plan)
@@ -51,6 +53,7 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan, 
     if target.is_completed:
         table = table if restores else note_partitions(table, rollback, (target,))
         target = revert(table, target)
+    check_lock_held(table, rollback)
     for paths in files.values():
         for path in paths:
             table.storage.delete(path)
@@ -72,10 +75,12 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan, 
     if was_committed:
         delete_rings(table, files, target)
         remove_emptied(table, files, target)
+    check_lock_held(table, rollback)
     rollback_pending(table, metadata)
     _forget(table, target, is_planned_again=not restores and Action(plan.instant.action) in _PLANNED_AGAIN)
     if not restores:
         rebuild_partitions(table, rollback)
+        check_lock_held(table, rollback)
         table.writer.complete(rollback, table.times.next(), encode_rollback_metadata(metadata, sync=table.ids.sync_marker()))
     delete_markers(table.storage, target.requested)
     table.storage.delete(heartbeat_path(target.requested))

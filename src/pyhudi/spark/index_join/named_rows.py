@@ -13,12 +13,14 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
+from pyhudi.index.index_protocol import Lookup
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, FILE_ID_COLUMN
 from pyhudi.keygen.choose_generator import key_generator
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
+from pyhudi.spark.index_join.duplicate_keys import drop_deleted_duplicates
 from pyhudi.spark.index_join.key_columns import refuse_unmade, with_keys, with_table_types
 from pyhudi.spark.index_join.key_search import KeySearch
-from pyhudi.spark.index_join.partition_updates import Located, one_a_key
+from pyhudi.spark.index_join.partition_updates import Located, live_records, one_a_key
 from pyhudi.spark.jvm.persistence import persisted_until
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.table.table_config import TableConfig
@@ -50,19 +52,32 @@ def locate_updates(named: DataFrame, search: KeySearch, instant: str) -> Located
         UnsupportedError: a record would leave earlier versions behind, of which the table fills it.
     """
     config = search.lookup.view.config
-    moves = False
+    moves, new_paths = False, frozenset[str]()
     if config.partition_fields:
         named = persisted_until(search.persisted, _with_new_path(named, config, instant))
-        refuse_unmade(row[0] for row in named.select(_NEW_PATH).distinct().collect())
+        new_paths = frozenset(row[0] for row in named.select(_NEW_PATH).distinct().collect())
+        refuse_unmade(new_paths)
         moves = bool(named.filter(F.col(_NEW_PATH) != F.col(PARTITION_PATH)).take(1))
     if moves:
         refuse_moves(search.lookup.context)
         named = one_a_key(named, search.tagging, search.lookup)
     tagged = search.locate(named)
     rows = persisted_until(search.persisted, tagged.rows)
-    for key, path in rows.filter(F.col(FILE_ID_COLUMN).isNull()).select(RECORD_KEY, PARTITION_PATH).take(1):
+    if config.is_merge_on_read:
+        rows = drop_deleted_duplicates(rows, search.lookup)
+    for key, path in _unknown_records(rows, search.lookup).take(1):
         raise unknown_record(key, path, config)
-    return replace(tagged, rows=_route_moves(rows) if moves else rows.drop(_NEW_PATH))
+    if not moves:
+        return replace(tagged, rows=rows.drop(_NEW_PATH))
+    return replace(tagged, rows=_route_moves(rows), paths=None if tagged.paths is None else tagged.paths | new_paths)
+
+
+def _unknown_records(rows: DataFrame, lookup: Lookup) -> DataFrame:
+    """Return record key and partition path of the rows whose record is in no slice, or was deleted by the logs on top of it."""
+    unknown = rows.filter(F.col(FILE_ID_COLUMN).isNull()).select(RECORD_KEY, PARTITION_PATH)
+    if unknown.take(1) or (live := live_records(rows, lookup)) is None:
+        return unknown
+    return rows.select(RECORD_KEY, PARTITION_PATH).join(live, [PARTITION_PATH, RECORD_KEY], "left_anti").select(RECORD_KEY, PARTITION_PATH)
 
 
 def _with_new_path(named: DataFrame, config: TableConfig, instant: str) -> DataFrame:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -75,6 +75,28 @@ def route_partition_moves(
     arrived = single.drop(PARTITION_PATH).join(routes.drop(LATE), RECORD_KEY)
     others = joined.join(keys, RECORD_KEY, "left_anti").drop(STORED_PATH).withColumn(DELETE_COLUMN, F.lit(False))
     return Located(others.unionByName(arrived.select(*(f"`{name}`" for name in others.columns))), int(late))
+
+
+def live_records(located: DataFrame, lookup: Lookup) -> DataFrame | None:
+    """Return partition path and key of the rows whose record is in the slice that they go to, as a reader of now sees it.
+
+    Args:
+        located: rows with record key, partition path and file id, kept by Spark.
+        lookup: what an index may ask.
+
+    Returns:
+        None where no slice has logs: then all records of the slices are live.
+    """
+    locations = (F.col(PARTITION_PATH).alias(STORED_PATH), FILE_ID_COLUMN, F.lit(None).cast("long").alias(POSITION_COLUMN))
+    hits = located.filter(F.col(FILE_ID_COLUMN).isNotNull()).select(RECORD_KEY, *locations).distinct()
+    file_slices = _slices_of(hits, lookup)
+    if not any(file_slice.logs for file_slice in file_slices):
+        return None
+    evaluate = _hit_evaluator(file_slices, StoredFacts(lookup, ()))
+    numbered = _number_slices(hits, file_slices).repartitionById(len(file_slices), SLICE)
+    answers = numbered.mapInArrow(evaluate, from_arrow_schema(HIT_SCHEMA)).filter(F.col(IS_LIVE))
+    paths = _slice_numbers(located.sparkSession, file_slices).select(SLICE, F.col(STORED_PATH).alias(PARTITION_PATH))
+    return answers.join(F.broadcast(paths), SLICE).select(PARTITION_PATH, RECORD_KEY).distinct()
 
 
 def _keys_in_other_partitions(joined: DataFrame) -> DataFrame:
@@ -141,13 +163,17 @@ def _slices_of(hits: DataFrame, lookup: Lookup) -> tuple[FileSlice, ...]:
 
 
 def _number_slices(hits: DataFrame, file_slices: Sequence[FileSlice]) -> DataFrame:
+    numbers = _slice_numbers(hits.sparkSession, file_slices)
+    return hits.join(F.broadcast(numbers), [STORED_PATH, FILE_ID_COLUMN]).select(RECORD_KEY, SLICE, POSITION_COLUMN)
+
+
+def _slice_numbers(spark: SparkSession, file_slices: Sequence[FileSlice]) -> DataFrame:
     columns = {
         STORED_PATH: pa.array([file_slice.group.partition_path for file_slice in file_slices], pa.string()),
         FILE_ID_COLUMN: pa.array([file_slice.group.file_id for file_slice in file_slices], pa.string()),
         SLICE: pa.array(range(len(file_slices)), pa.int32()),
     }
-    numbers = hits.sparkSession.createDataFrame(pa.table(columns))
-    return hits.join(F.broadcast(numbers), [STORED_PATH, FILE_ID_COLUMN]).select(RECORD_KEY, SLICE, POSITION_COLUMN)
+    return spark.createDataFrame(pa.table(columns))
 
 
 def _evaluate_hits(single: DataFrame, hits: DataFrame, file_slices: Sequence[FileSlice], facts: StoredFacts) -> DataFrame:

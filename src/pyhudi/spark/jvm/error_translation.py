@@ -17,6 +17,7 @@ from typing import Any, ParamSpec, TypeVar
 from urllib.parse import unquote
 
 from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.errors.exceptions import captured
 from pyspark.sql import SparkSession
 
@@ -36,7 +37,7 @@ _MOST_TABLES = 10_000
 _READ_FAILED = "FAILED_READ_FILE"
 _REFUSED = "hudi.DefaultSource$Refused"
 
-_failures: LruCache[int, HudiError] = LruCache(_MOST_FAILURES)
+_failures: LruCache[int, HudiError | PySparkException] = LruCache(_MOST_FAILURES)
 _numbers = itertools.count(1)
 _tables: LruCache[str, None] = LruCache(_MOST_TABLES)
 
@@ -49,13 +50,13 @@ class _CarriedError(Exception):
 
 
 def propagate_errors(callback: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a method that the JVM calls: its `HudiError` reaches the user as it was raised."""
+    """Decorate a method that the JVM calls: its `HudiError`, or an error of Spark's, reaches the user as it was raised."""
 
     @wraps(callback)
     def method(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return callback(*args, **kwargs)
-        except HudiError as error:
+        except (HudiError, PySparkException) as error:
             raise _CarriedError(encode_error_text(error)) from error
         except Py4JJavaError as error:
             if is_interruption(error):
@@ -65,7 +66,7 @@ def propagate_errors(callback: Callable[P, T]) -> Callable[P, T]:
     return method
 
 
-def encode_error_text(error: HudiError) -> str:
+def encode_error_text(error: HudiError | PySparkException) -> str:
     """Return what a Java exception has to say so that Python raises this error in its place."""
     number = next(_numbers)
     _failures.put(number, error)
@@ -110,8 +111,8 @@ def _converting(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return convert_exception
 
 
-def _error_of(exception: JavaObject) -> HudiError | None:
-    """Return pyhudi's error for a Java exception that carries one, or that says a table's file or a registered class cannot be read."""
+def _error_of(exception: JavaObject) -> HudiError | PySparkException | None:
+    """Return the error for a Java exception that carries one, or that says a table's file or a registered class cannot be read."""
     for cause in _causes(exception):
         message = cause.getMessage() or ""
         match = _NUMBER.search(message)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructField, StructType
 
@@ -26,6 +27,10 @@ _FILE = StructType([StructField("path", StringType()), StructField("size", LongT
 _BLOCK_BYTES = 128 * 1024 * 1024
 
 Strings: TypeAlias = tuple[str | None, ...]
+
+
+class PartitionValueError(Exception):
+    """A text of a partition path is no value of its column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,11 @@ class PartitionValues:
         self._strings = StructType([StructField(str(n), StringType()) for n in range(len(schema))])
 
     def directories(self, listed: Iterable[Directory]) -> JavaObject:
-        """Return Spark's `Seq[PartitionDirectory]`."""
+        """Return Spark's `Seq[PartitionDirectory]`.
+
+        Raises:
+            PartitionValueError: a text is no value of its column.
+        """
         data = [{"values": _number_values(one.values), "files": [_file(*file) for file in one.files]} for one in listed]
         return self._evaluate(self._directory, data)
 
@@ -69,6 +78,10 @@ class PartitionValues:
         Args:
             partitions: The texts of the partition values of each partition.
             filters: A Scala Seq of resolved Catalyst expressions over the partition columns, not empty.
+
+        Raises:
+            PartitionValueError: a text is no value of its column.
+            PySparkException: a filter fails for a value, as Spark says it.
         """
         data = [_number_values(strings) | {"position": position} for position, strings in enumerate(partitions)]
         rows = self._evaluate(self._numbered_row, data)
@@ -83,7 +96,11 @@ class PartitionValues:
         return [int(row.strip("[]")) for row in positions.mkString("\n").split("\n") if row]
 
     def _evaluate(self, mapping: _Mapping, data: list[dict[str, Any]]) -> JavaObject:
-        return self._make.each(mapping.variable, mapping.made, self._make.from_json(data, mapping.array)).eval(None)
+        values = self._make.each(mapping.variable, mapping.made, self._make.from_json(data, mapping.array))
+        try:
+            return values.eval(None)
+        except PySparkException as error:
+            raise PartitionValueError(str(error)) from error
 
     def _plan(self, name: str) -> JavaObject:
         """Return the constructor of a logical plan's node."""

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TypeAlias
 
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
@@ -29,7 +28,7 @@ from pyhudi.spark.jvm.error_translation import explain_reads_below, propagate_er
 from pyhudi.spark.jvm.jvm import JavaObject
 from pyhudi.spark.scan.catalyst_condition import condition_of
 from pyhudi.spark.scan.delta_files import delta_folder
-from pyhudi.spark.scan.directories import Directory, Strings, partition_values
+from pyhudi.spark.scan.directories import Directory, PartitionValueError, Strings, partition_values
 from pyhudi.spark.scan.partition_search import PartitionSearch
 from pyhudi.spark.scan.promoted_files import PromotedPart
 from pyhudi.spark.scan.row_mask import MASK
@@ -100,7 +99,7 @@ class SnapshotFileIndex:
                 if self._all is None:
                     self._all = self._directories(self._search.everything())
                 return self._all
-        except PySparkException as error:
+        except PartitionValueError as error:
             raise CorruptTableError(
                 f"A partition path of table {self._snapshot.storage.uri} does not hold values of {self._schema.simpleString()}: {error}"
             ) from error

@@ -50,8 +50,6 @@ def unserved_write(table: OpenTable, frame: DataFrame, config: WriteConfig) -> s
         return "several rows of one key against a global index are served by the local engine only"
     if not table.config.populate_meta_fields and (rules.looks_up or rules.operation.deletes_rows):
         return "virtual keys are looked up by the local engine only"
-    if rules.operation is Operation.UPSERT and not table.config.record_key_fields and table.config.is_merge_on_read:
-        return "which records of a merge-on-read table without record key still stand is known to the local engine only"
     if rules.fail_known:
         return "an insert that fails for known keys is served by the local engine only"
     if rules.drop_known and table.config.is_merge_on_read:
