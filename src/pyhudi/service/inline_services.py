@@ -17,6 +17,7 @@ from pyhudi.errors import ConflictError, HudiError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.service.archival.inline_archival import archive_after_commit
 from pyhudi.service.cleaning.inline_cleaning import clean_after_commit, clean_before_write
+from pyhudi.service.clustering.expire_clusterings import expire_after_commit as expire_clusterings_after_commit
 from pyhudi.service.clustering.inline_clustering import cluster_after_commit, cluster_before_write
 from pyhudi.service.compaction.inline_compaction import check_compaction_options, compact_after_commit
 from pyhudi.service.inline_run import InlineRun, WrittenTable
@@ -36,6 +37,7 @@ _Answer = TypeVar("_Answer")
 
 #: What each service has to do after a commit, in this order, and how messages call it.
 _AFTER_COMMIT: Final[tuple[tuple[str, Callable[[WrittenTable], InlineRun | None]], ...]] = (
+    ("rolling back expired clusterings", expire_clusterings_after_commit),
     ("cleaning", clean_after_commit),
     ("archiving", archive_after_commit),
     ("the compaction after it", compact_after_commit),

@@ -19,6 +19,7 @@ from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.service.service_engine import ServiceRunner
 from pyhudi.service.table_service import MODES, Mode, Outcome, Plan, Result, TableService, Work
 from pyhudi.spec.actions.rollback import InstantInfo, RollbackPlan, RollbackRequest
+from pyhudi.txn.heartbeats import Heartbeat
 from pyhudi.txn.locked_table import exclusive_service
 
 #: A service whose plans and work only itself looks into.
@@ -168,9 +169,10 @@ def _run(service: TableService[Plan, Work, Outcome, Result], runner: ServiceRunn
             instant = service.find(table, requested)
             work = service.start(table, instant, service.load_plan(table, instant), runner)
         is_started = True
-        outcome = service.run_tasks(runner, work)
-        with runner.locked() as table:
-            result = service.complete(table, work, outcome, runner.engine.name)
+        with _alive(service, runner, requested):
+            outcome = service.run_tasks(runner, work)
+            with runner.locked() as table:
+                result = service.complete(table, work, outcome, runner.engine.name)
     except UnknownOutcomeError:
         raise
     except BaseException as error:
@@ -178,6 +180,16 @@ def _run(service: TableService[Plan, Work, Outcome, Result], runner: ServiceRunn
             _rollback_after_failure(service, runner, requested, error, keep_plan=keep_plan)
         raise
     return dataclasses.replace(result, seconds=time.perf_counter() - began)
+
+
+@contextlib.contextmanager
+def _alive(service: Service[Any], runner: ServiceRunner, requested: str) -> Iterator[None]:
+    """Send the heartbeats of a run; what happens when they come too late is found out at its completion, from the timeline."""
+    if not service.sends_heartbeats:
+        yield
+        return
+    with Heartbeat(runner.storage, requested, runner.clock, runner.failed_writes.heartbeats):
+        yield
 
 
 def _rollback_after_failure(service: Service[Any], runner: ServiceRunner, requested: str, error: BaseException, *, keep_plan: bool) -> None:

@@ -86,6 +86,11 @@ class TableService(ABC, Generic[Plan, Work, Outcome, Result]):
     #: Whether a plan whose first run fails stays on the timeline, to be run again.
     keeps_failed_plan: ClassVar[bool] = True
 
+    @property
+    def sends_heartbeats(self) -> bool:
+        """Whether a run says by heartbeats that it is alive, for processes that do not know the lock."""
+        return False
+
     @abstractmethod
     def pending(self, storage: Storage, config: TableConfig, timeline: Timeline) -> tuple[Instant, ...]:
         """Return the pending instants that the service runs when no instant is named, the oldest first."""

@@ -16,9 +16,10 @@ from pyhudi.metadata_table.format.metadata_settings import metadata_settings
 from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.service.archival import ArchivalResult, archival_settings, archive
 from pyhudi.service.cleaning.clean_result import CleanResult
-from pyhudi.service.cleaning.cleaning_service import without_empty_cleans
+from pyhudi.service.cleaning.cleaning_service import Cleaning, without_empty_cleans
 from pyhudi.service.cleaning.purge_partitions import purge_partitions
 from pyhudi.service.clustering.clustering_result import ClusteringResult
+from pyhudi.service.clustering.expire_clusterings import expire_clusterings
 from pyhudi.service.compaction.compaction_result import CompactionResult
 from pyhudi.service.indexes import IndexChange, Indexing, IndexRequest, check_types, is_pending_build
 from pyhudi.service.partition_ttl import TtlResult
@@ -373,7 +374,7 @@ class Services(VersionServices):
         Raises:
             OptionError: no days are given, or the strategy is unknown.
             UsageError: the table has no partitions.
-            UnsupportedError: a clustering is pending.
+            ConflictError: a planned clustering holds file groups of a partition that has expired.
             LockTimeoutError: another writer held the table for too long.
 
         Example:
@@ -462,8 +463,10 @@ class Services(VersionServices):
         progress: Progress | None,
     ) -> tuple[Result, ...]:
         resolved = resolve(options or {})
-        service = make(resolved)
-        return serve(service, service_runner(self.storage, self.clock, self.ids, resolved, engine, progress), request)
+        service, runner = make(resolved), service_runner(self.storage, self.clock, self.ids, resolved, engine, progress)
+        if isinstance(service, Cleaning) and not request.dry_run:
+            expire_clusterings(runner, resolved)
+        return serve(service, runner, request)
 
     @property
     def _today(self) -> date:

@@ -15,6 +15,7 @@ from pyhudi.errors import AlreadyExistsError
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.read.snapshot.read_schema import table_schema
 from pyhudi.schema.internal.schema_history import history_of
+from pyhudi.service.clustering.update_strategy import give_way
 from pyhudi.service.inline_services import InlineServices
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
@@ -66,7 +67,7 @@ def write_rows(table: OpenTable, request: WriteRequest, config: WriteConfig, tag
         ) as txn,
         _planned(table, txn, request, config, tagger) as work,
     ):
-        results, committed = _carry_out(txn, request.operation, work)
+        results, committed = _carry_out(txn, request.operation, work, config)
     services.after_commit(txn.table, committed, txn.view)
     counts = count_results(results, work.batch.late)
     return write_result(committed, work.plan, counts, work.batch.tagging, time.perf_counter() - started, work.new_columns)
@@ -81,11 +82,14 @@ def _planned(
     return plan_rows(PlanningContext(txn.table, txn.view, txn.instant), stored, latest, request, config, tagger)
 
 
-def _carry_out(txn: Transaction, operation: Operation, work: PlannedWrite) -> tuple[list[TaskResult], Committed | None]:
+def _carry_out(
+    txn: Transaction, operation: Operation, work: PlannedWrite, config: WriteConfig
+) -> tuple[list[TaskResult], Committed | None]:
     """Run the tasks of a plan and commit what they wrote; no commit where nothing changes."""
     if work.plan.changes_nothing:
         return [], None
     profile = None if operation is Operation.BULK_INSERT else inflight_metadata(work.batch.profile, operation)
+    txn.table = give_way(txn.table, work.plan.changed_groups, work.plan.replaced_groups, config.options)
     txn.start(profile, schema_json=work.schema.avro_json, history=history_of(work.schema.columns))
     _create_layout_files(txn.table.storage, work.plan)
     results = work.batch.run_tasks(work.plan)

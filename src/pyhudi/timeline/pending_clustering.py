@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec.actions.clustering import ClusteringPlan, RequestedReplace
+from pyhudi.spec.actions.compaction import CompactionOperation
+from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.instant_details import instant_path, read_action
+from pyhudi.timeline.timeline import Timeline
 
 #: The actions by which clusterings are filed; in layout 1 they share the one of writes that replace files.
 _ACTIONS = (Action.CLUSTERING, Action.REPLACE_COMMIT)
+#: In the names of the classes that resize hash rings: `SparkConsistentBucketClusteringExecutionStrategy` and others.
+_RESIZING = "Consistent"
 
 
 def pending_clustering(storage: Storage, config: TableConfig, instant: Instant) -> ClusteringPlan | None:
@@ -42,3 +49,25 @@ def clustering_plan(storage: Storage, config: TableConfig, instant: Instant) -> 
             request = read_action(storage, config, requested)
             return request.plan if isinstance(request, RequestedReplace) else None
     return None
+
+
+def resizes_buckets(plan: ClusteringPlan) -> bool:
+    """Tell whether a plan resizes the hash rings of a table: writers would have to write to old buckets and new ones."""
+    name = "" if plan.strategy is None else plan.strategy.class_name or ""
+    return _RESIZING in name.rpartition(".")[2]
+
+
+def clustered_groups(storage: Storage, config: TableConfig, timeline: Timeline) -> Mapping[FileGroupId, Instant]:
+    """Return the file groups that pending clusterings are going to replace, and the clustering of each.
+
+    Raises:
+        CorruptTableError: a plan is missing or not readable, or leads out of the table.
+    """
+    groups: dict[FileGroupId, Instant] = {}
+    for instant in timeline.pending():
+        plan = pending_clustering(storage, config, instant)
+        for group in (plan.groups or ()) if plan is not None else ():
+            for file_slice in group.slices or ():
+                # The same checks of names and paths as for the slices of a compaction.
+                groups[CompactionOperation(None, file_slice.file_id, file_slice.partition_path).group] = instant
+    return groups

@@ -2,41 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from pyhudi.errors import ConflictError, StorageError, UnsupportedError
 from pyhudi.spec.actions.commit import WriteStat
+from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.timeline.pending_clustering import pending_clustering
-from pyhudi.txn.locked_table import LockedTable
-
-#: Pending actions of other writers whose plans name files that a write would change below them; of restores see `locked_table`.
-_PLANS_IN_THE_WAY = frozenset({Action.CLUSTERING})
+from pyhudi.timeline.pending_clustering import clustered_groups, pending_clustering, resizes_buckets
+from pyhudi.txn.locked_table import LockedTable, TableState
 
 
 def check_nothing_planned(table: LockedTable) -> None:
-    """Refuse to write while a table service of another writer is pending that only Apache Hudi can finish.
+    """Refuse to write while a table service is pending that a write cannot go beside.
 
-    A pending compaction is none: what is written meanwhile goes to log files, which apply on top of it. Nor is a build of indexes, whose
+    A pending compaction is none: what is written meanwhile goes to log files, which apply on top of it. Nor is a clustering that rewrites
+    file groups, which `pyhudi.service.clustering.update_strategy` checks once it is known what is written. Nor is a build of indexes, whose
     partitions of the metadata table are told what is written; in version 6 names of log files there would depend on it.
 
     Raises:
         UnsupportedError: names the instant.
     """
     for instant in table.timeline.pending():
-        if pending_clustering(table.storage, table.config, instant) is not None:
+        plan = pending_clustering(table.storage, table.config, instant)
+        if plan is not None and resizes_buckets(plan):
             raise UnsupportedError(
                 f"{instant.action} {instant.requested} of table {table.storage.uri} is pending; this release cannot write then. "
                 f"Run it, table.services.cluster('{instant.requested}'), or roll it back, table.services.rollback('{instant.requested}'),"
                 " or let Apache Hudi do so; then write."
             )
-        is_in_the_way = instant.action in _PLANS_IN_THE_WAY or (instant.action is Action.INDEXING and table.config.layout == 1)
-        if is_in_the_way:
+        is_unknown = instant.action is Action.CLUSTERING and plan is None
+        if is_unknown or (instant.action is Action.INDEXING and table.config.layout == 1):
             raise UnsupportedError(
                 f"{instant.action} {instant.requested} of table {table.storage.uri} is pending; this release cannot write then. "
                 "Let Apache Hudi finish it or roll it back, then write."
             )
+
+
+def check_not_clustered(table: TableState, groups: Collection[FileGroupId], advice: str = "") -> None:
+    """Refuse to change or replace file groups that a planned clustering holds.
+
+    Args:
+        table: the table; the write has not begun.
+        groups: the file groups.
+        advice: what else may be done, for the error.
+
+    Raises:
+        ConflictError: names the clustering and the file group.
+    """
+    planned = clustered_groups(table.storage, table.config, table.timeline)
+    conflicts = [group for group in groups if group in planned]
+    if conflicts:
+        group = min(conflicts)
+        instant = planned[group]
+        raise ConflictError(
+            f"{instant.action} {instant.requested} of table {table.storage.uri} is planned and holds file group {group.file_id} of"
+            f" partition '{group.partition_path}', which the write changes. Nothing was written. Run the clustering,"
+            f" table.services.cluster('{instant.requested}'), or roll it back, table.services.rollback('{instant.requested}'){advice}."
+        )
 
 
 def check_files(storage: Storage, stats: Iterable[WriteStat]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from pyhudi.errors import UnknownOutcomeError, UnsupportedError
+from pyhudi.errors import ConflictError, UnknownOutcomeError
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.storage_protocol import Storage
@@ -57,7 +57,7 @@ def check_recovery(run: CrashRun, oracle: Oracle, driver: Driver) -> None:
     check_rows(run.storage, oracle, run.point)
     check_sound(run.storage, run.point)
     if any(row["state"] != "completed" for row in HudiTable(run.storage).history().to_pylist()):
-        with pytest.raises(UnsupportedError, match=r"services\.cluster"):
+        with pytest.raises(ConflictError, match=r"services\.cluster"):
             driver.write(run.storage, *NEXT)
         execute(run.storage)
         check_rows(run.storage, oracle, run.point)

@@ -1,6 +1,6 @@
 """Clustering as a table service: rewriting of file groups, or resizing of the hash rings of a table that has them.
 
-Readers go on while it runs, writers of pyhudi wait for the end of the plan. Rules: `ClusteringPlanActionExecutor`.
+Readers go on while it runs, and so do writers to other file groups (`update_strategy`). Rules: `ClusteringPlanActionExecutor`.
 """
 
 from __future__ import annotations
@@ -42,6 +42,11 @@ class Clustering(TableService[Plan, Work, Any, ClusteringResult]):
     lock: ClassVar[ServiceLock | None] = ServiceLock("clustering", "clustering")
     #: Writers wait for a plan: one that cannot be run must not stay.
     keeps_failed_plan: ClassVar[bool] = False
+
+    @property
+    def sends_heartbeats(self) -> bool:
+        """Whether plans expire, those that nobody runs."""
+        return self.settings.expires_after_minutes is not None
 
     def pending(self, storage: Storage, config: TableConfig, timeline: Timeline) -> tuple[Instant, ...]:
         """Return the pending clusterings of any kind."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pyhudi.errors import OptionError
 from pyhudi.index.index_options import index_options
 from pyhudi.service.clustering.rewrite_settings import RewriteSettings, plan_class_name, rewrite_settings, run_class_name
+from pyhudi.service.run_mode import RunMode
 from pyhudi.spec.options import Options
+from pyhudi.txn.failed_writes_policy import FailedWritesPolicy, failed_writes_settings
 
 _RESIZE_PLAN = "SparkConsistentBucketClusteringPlanStrategy"
 #: The classes by which Apache Hudi runs the resizing of hash rings; the first one is in pyhudi's plans.
@@ -16,13 +19,27 @@ RUNS = (
 )
 
 
+_INLINE_COMMITS, _ASYNC_COMMITS = "hoodie.clustering.inline.max.commits", "hoodie.clustering.async.max.commits"
+_EXPIRES = "hoodie.clustering.enable.expirations"
+_MODES = {
+    "hoodie.clustering.inline": RunMode.INLINE,
+    "hoodie.clustering.async.enabled": RunMode.BACKGROUND,
+    "hoodie.clustering.schedule.inline": RunMode.SCHEDULE,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class ClusteringSettings:
     """When to resize and what. `most_buckets` and `least_buckets` are those of a partition, None for as many as it began with; buckets
     above `split_bytes` are split, those up to `merge_bytes` merged, `most_groups` of them in a plan. `hash_fields` is None when not given.
+
+    `mode` is what a write does, `due_commits` how many commits since the last clustering make the next one due. Plans expire after
+    `expires_after_minutes`, None for never.
     """
 
-    inline_commits: int
+    mode: RunMode
+    due_commits: int
+    expires_after_minutes: int | None
     most_buckets: int | None
     least_buckets: int | None
     split_bytes: int
@@ -45,9 +62,12 @@ def clustering_settings(options: Options) -> ClusteringSettings:
     plan, run = plan_class_name(options), run_class_name(options)
     resizes = plan == _RESIZE_PLAN or run in [short_name(name) for name in RUNS]
     base_bytes = options.integer("hoodie.parquet.max.file.size")
+    mode = _mode(options)
     most, least = options.get("hoodie.bucket.index.max.num.buckets"), options.get("hoodie.bucket.index.min.num.buckets")
     return ClusteringSettings(
-        inline_commits=options.integer("hoodie.clustering.inline.max.commits"),
+        mode=mode,
+        due_commits=options.integer(_INLINE_COMMITS if mode is RunMode.INLINE else _ASYNC_COMMITS),
+        expires_after_minutes=_expiry(options),
         most_buckets=None if most is None else int(most),
         least_buckets=None if least is None else int(least),
         split_bytes=int(base_bytes * options.number("hoodie.bucket.index.split.threshold")),
@@ -58,6 +78,21 @@ def clustering_settings(options: Options) -> ClusteringSettings:
         resizes=resizes or (None if plan is None and run is None else False),
         rewrite=rewrite_settings(Options() if resizes else options),
     )
+
+
+def _mode(options: Options) -> RunMode:
+    asked = [(name, mode) for name, mode in _MODES.items() if options.flag(name)]
+    if len(asked) > 1:
+        raise OptionError(f"{asked[0][0]} and {asked[1][0]} are both true: a write clusters in one way; leave one of them out")
+    return asked[0][1] if asked else RunMode.OFF
+
+
+def _expiry(options: Options) -> int | None:
+    if not options.flag(_EXPIRES):
+        return None
+    if failed_writes_settings(options).policy is not FailedWritesPolicy.LAZY:
+        raise OptionError(f"{_EXPIRES}=true needs hoodie.clean.failed.writes.policy=LAZY, under which whoever runs a clustering says so")
+    return options.integer("hoodie.clustering.expiration.threshold.mins")
 
 
 def short_name(class_name: str) -> str:

@@ -1,19 +1,19 @@
-"""Clustering around a write that asks for it: what is planned is run before it, what is due after it.
+"""Clustering around a write that asks for it: what is due is planned after it, and run there, in a thread or elsewhere.
 
-Apache Hudi's writers go on beside a planned resizing, those of pyhudi do not: so one that asks for inline clustering finishes what a killed
-one left.
+A write that clusters inline runs what is planned before it begins: a planned resizing would keep it out, and any other plan would if the
+write changes its file groups.
 """
 
 from __future__ import annotations
 
 import logging
-from typing import Final
 
 from pyhudi.errors import UnsupportedError
 from pyhudi.index.consistent_hashing import holds_rings
 from pyhudi.service.clustering.clustering_service import Clustering
 from pyhudi.service.clustering.clustering_settings import ClusteringSettings, clustering_settings
 from pyhudi.service.clustering.rewrite_settings import PLAN_CLASS
+from pyhudi.service.clustering.update_strategy import update_settings
 from pyhudi.service.inline_run import InlineRun, WrittenTable, inline_run
 from pyhudi.service.run_mode import RunMode
 from pyhudi.service.service_engine import ServiceRunner
@@ -26,35 +26,34 @@ from pyhudi.timeline.instant_details import commit_of
 from pyhudi.timeline.load_timeline import load_timeline
 
 _log = logging.getLogger(__name__)
-_INLINE: Final = "hoodie.clustering.inline"
 
 
 def cluster_before_write(runner: ServiceRunner, options: Options, config: TableConfig) -> None:
-    """Run what is planned; errors as of `run_pending`.
+    """Check the options of clustering, and run what is planned where it is run inline; errors as of `run_pending`.
 
     Raises:
+        OptionError: options contradict each other.
         UnsupportedError: the table has hash rings, and the options ask for another clustering.
     """
-    if not options.flag(_INLINE):
-        return
     settings = clustering_settings(options)
+    update_settings(options)
+    if settings.mode is RunMode.OFF:
+        return
     if settings.resizes is False and holds_rings(runner.storage, config):
         raise UnsupportedError(
             f"table {runner.storage.uri} is laid out by consistent hashing, whose buckets are only resized: leave out {PLAN_CLASS}, or name"
             " SparkConsistentBucketClusteringPlanStrategy."
         )
     service = Clustering(settings)
-    if service.pending(runner.storage, config, load_timeline(runner.storage, config)):
+    if settings.mode is RunMode.INLINE and service.pending(runner.storage, config, load_timeline(runner.storage, config)):
         for result in run_pending(service, runner):
             _log.info("table %s: %s", runner.storage.uri, result)
 
 
 def cluster_after_commit(table: WrittenTable) -> InlineRun | None:
     """Return the clustering that is due."""
-    if not table.options.flag(_INLINE):
-        return None
     settings = clustering_settings(table.options)
-    return inline_run(Clustering(settings), table, RunMode.INLINE, lambda: clustering_is_due(table, settings))
+    return inline_run(Clustering(settings), table, settings.mode, lambda: clustering_is_due(table, settings))
 
 
 def clustering_is_due(table: WrittenTable, settings: ClusteringSettings) -> bool:
@@ -64,4 +63,4 @@ def clustering_is_due(table: WrittenTable, settings: ClusteringSettings) -> bool
         if instant.action is Action.REPLACE_COMMIT and commit_of(storage, table.config, timeline, instant).operation == Operation.CLUSTER:
             break
         since += 1
-    return since >= settings.inline_commits
+    return since >= settings.due_commits

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pyhudi.fsview.pending_plans import read_plan
-from pyhudi.spec.actions.compaction import CompactionOperation
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.instant import Action, Instant
-from pyhudi.timeline.pending_clustering import pending_clustering
+from pyhudi.timeline.pending_clustering import clustered_groups
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.locked_table import LockedTable
 
@@ -36,8 +35,4 @@ def _groups(table: LockedTable) -> Iterator[FileGroupId]:
     for instant in table.timeline.pending():
         if instant.action in COMPACTIONS:
             yield from (operation.group for operation in read_plan(table.storage, table.config, instant).operations or ())
-        elif (plan := pending_clustering(table.storage, table.config, instant)) is not None:
-            for group in plan.groups or ():
-                yield from (
-                    CompactionOperation(None, file_slice.file_id, file_slice.partition_path).group for file_slice in group.slices or ()
-                )
+    yield from clustered_groups(table.storage, table.config, table.timeline)

@@ -22,8 +22,10 @@ from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.service.service_engine import ServiceRunner
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
 from pyhudi.spec.extra_metadata import WRITER_NOTE
+from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.options import Options
 from pyhudi.timeline.clock import format_instant, zone_of
+from pyhudi.txn.commit_checks import check_not_clustered
 from pyhudi.txn.release import VERSION
 from pyhudi.txn.schema_record import record_version
 from pyhudi.txn.transaction import Transaction, begin
@@ -41,7 +43,8 @@ def expire_partitions(runner: ServiceRunner, settings: TtlSettings, options: Opt
 
     Raises:
         LockTimeoutError: another writer held the lock for too long.
-        UnsupportedError: a clustering is pending, or the table has features whose writing is not served.
+        ConflictError: a planned clustering holds file groups of a partition that has expired.
+        UnsupportedError: the table has features whose writing is not served.
         StorageError: the storage failed; nothing is dropped.
     """
     with begin(
@@ -89,6 +92,7 @@ def _drop(txn: Transaction, paths: tuple[str, ...]) -> None:
     stored = table_schema(txn.table.storage, txn.table.config, txn.table.timeline)
     history = history_of(stored.columns)
     replaced = replaced_groups(txn.view, Operation.DELETE_PARTITION, (), paths)
+    check_not_clustered(txn.table, [FileGroupId(path, file_id) for path, ids in (replaced or {}).items() for file_id in ids])
     txn.start(CommitMetadata({}, operation=Operation.DELETE_PARTITION), schema_json=stored.avro_json, history=history)
     notes = {WRITER_NOTE: VERSION, **record_version(txn.table, txn.instant, stored.columns)}
     txn.commit([], schema_json=stored.avro_json, history=history, replaced=replaced, extra=notes)

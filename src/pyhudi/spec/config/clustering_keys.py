@@ -70,10 +70,40 @@ CLUSTERING: tuple[ConfigKey, ...] = (
         Kind.FLAG,
         "true",
     ),
-    *harmless(
-        "says what a writer does beside a planned clustering; those of pyhudi are refused until it has run",
+    served(
         "hoodie.clustering.updates.strategy",
+        "What becomes of a write to file groups of a planned clustering: it is refused (SparkRejectUpdateStrategy, the default), or"
+        " goes on (SparkAllowUpdateStrategy).",
     ),
+    served(
+        "hoodie.clustering.rollback.pending.replacecommit.on.conflict",
+        "Whether such a write, by SparkAllowUpdateStrategy, rolls back the planned clustering.",
+        Kind.FLAG,
+        "false",
+    ),
+    served(
+        "hoodie.clustering.async.enabled",
+        "Cluster after a write in a thread of its process, when that is due.",
+        Kind.FLAG,
+        "false",
+        aliases=("hoodie.datasource.clustering.async.enable",),
+    ),
+    served(
+        "hoodie.clustering.schedule.inline", "Plan a clustering after a write, when that is due, and run it elsewhere.", Kind.FLAG, "false"
+    ),
+    served(
+        "hoodie.clustering.async.max.commits",
+        "Commits since the last clustering after which the next is due, in a thread or planned for others.",
+        Kind.POSITIVE,
+        "4",
+    ),
+    served(
+        "hoodie.clustering.enable.expirations",
+        "Whether services roll back clusterings that stay planned for too long; needs hoodie.clean.failed.writes.policy=LAZY.",
+        Kind.FLAG,
+        "false",
+    ),
+    served("hoodie.clustering.expiration.threshold.mins", "Minutes after which a planned clustering is rolled back.", Kind.COUNT, "60"),
     *harmless(
         "tunes how Spark plans and runs clusterings; tasks here are one for each group of a plan",
         """
@@ -81,10 +111,6 @@ CLUSTERING: tuple[ConfigKey, ...] = (
         hoodie.clustering.plan.generation.use.local.engine.context hoodie.layout.optimize.curve.build.method
         hoodie.layout.optimize.build.curve.sample.size hoodie.layout.optimize.data.skipping.enable hoodie.layout.optimize.enable
         """,
-    ),
-    *unserved(
-        "a planned clustering keeps writers out until it has run: cluster inline, or by table.services.cluster()",
-        "hoodie.clustering.async.enabled=false hoodie.clustering.schedule.inline=false",
     ),
     *unserved("comes with a later release", "hoodie.clustering.*"),
 )

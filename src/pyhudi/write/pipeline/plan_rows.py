@@ -17,6 +17,7 @@ from pyhudi.metadata_table.format.column_types import check_named
 from pyhudi.schema.meta_columns import without_meta_columns
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
 from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.timeline.pending_clustering import clustered_groups
 from pyhudi.write.input.data_columns import added_columns
 from pyhudi.write.input.prepare_rows import TableSchema, evolve_schema, record_context, with_path_columns
 from pyhudi.write.options.write_config import WriteConfig
@@ -117,7 +118,16 @@ def _plan(stage: WriteStage, batch: TaggedBatch, tagger: Tagger) -> WritePlan:
 def _sizing(stage: WriteStage, profile: Profile, row_bytes: float) -> Sizing:
     """Return what planning must know of the table's files."""
     config, view, columns = stage.config, stage.context.view, stage.request.columns
-    files = insert_candidates(view, profile, row_bytes, config.writer, config.small_file_candidates, allow_updated_groups=columns is None)
+    table = stage.context.table
+    files = insert_candidates(
+        view,
+        profile,
+        row_bytes,
+        config.writer,
+        config.small_file_candidates,
+        allow_updated_groups=columns is None,
+        clustered=clustered_groups(table.storage, table.config, table.timeline),
+    )
     is_merge_on_read = stage.table_config.is_merge_on_read
     pending = view.pending_compaction if is_merge_on_read and stage.table_config.layout == 1 else None
     compacting = None if pending is None else {group: compaction.instant for group, compaction in pending.items()}

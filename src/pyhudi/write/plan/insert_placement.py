@@ -12,7 +12,7 @@ compaction is to rewrite, few at a time, because to take them the file is writte
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,7 +22,7 @@ from pyhudi.kernels.arrays.byte_size import byte_size
 from pyhudi.kernels.base_file.base_file import WriterSettings
 from pyhudi.kernels.base_file.size_estimate import row_bytes
 from pyhudi.spec.actions.commit import CommitMetadata
-from pyhudi.spec.files.file_group import BaseFile
+from pyhudi.spec.files.file_group import BaseFile, FileGroupId
 from pyhudi.write.plan.workload_profile import Profile
 
 
@@ -77,7 +77,14 @@ _MOST_AMPLIFIED: Final = 8
 
 
 def insert_candidates(
-    view: FileSystemView, profile: Profile, row_bytes: float, settings: WriterSettings, limit: int, *, allow_updated_groups: bool = True
+    view: FileSystemView,
+    profile: Profile,
+    row_bytes: float,
+    settings: WriterSettings,
+    limit: int,
+    *,
+    allow_updated_groups: bool = True,
+    clustered: Collection[FileGroupId] = (),
 ) -> Mapping[str, Sequence[BaseFile]]:
     """Return the base files that may take the new records of each partition.
 
@@ -88,10 +95,14 @@ def insert_candidates(
         settings: sizes of files.
         limit: how many base files of a partition of a merge-on-read table.
         allow_updated_groups: whether a file group that gets updates may take new records too; not when updates are partial.
+        clustered: file groups that a planned clustering holds; they take no new records.
     """
     counts = {path: part.inserts for path, part in profile.partitions.items() if part.inserts}
     if not view.config.is_merge_on_read:
-        return {path: view.latest_base_files(path) for path in counts}
+        bases = {path: view.latest_base_files(path) for path in counts}
+        if not clustered:
+            return bases
+        return {path: [one for one in files if FileGroupId(path, one.name.file_id) not in clustered] for path, files in bases.items()}
     result, planned = {}, view.pending_compaction
     for path, count in counts.items():
         cheap = max(_CHEAP_BYTES, _MOST_AMPLIFIED * count * row_bytes)
@@ -99,7 +110,7 @@ def insert_candidates(
         free = (
             file_slice
             for file_slice in view.latest_slices(path)
-            if not file_slice.logs and file_slice not in updated and file_slice.group not in planned
+            if not file_slice.logs and file_slice not in updated and file_slice.group not in planned and file_slice.group not in clustered
         )
         small = small_files([file_slice.base for file_slice in free if file_slice.base is not None], settings)
         result[path] = [base for base in small if base.size <= cheap][: max(0, limit)]

@@ -61,6 +61,22 @@ class WritePlan:
         replaces = any((self.replaced or {}).values()) or self.operation is Operation.INSERT_OVERWRITE_TABLE
         return not self.assignments and not replaces and not self.is_stream
 
+    @property
+    def changed_groups(self) -> frozenset[FileGroupId]:
+        """The file groups of the table that the tasks write to; not those that begin with the write, nor those that it replaces."""
+        return frozenset(filter(None, (_changed_group(assignment.task) for assignment in self.assignments)))
+
+    @property
+    def replaced_groups(self) -> frozenset[FileGroupId]:
+        """The file groups that the write replaces."""
+        return frozenset(FileGroupId(path, file_id) for path, ids in (self.replaced or {}).items() for file_id in ids)
+
+
+def _changed_group(task: GroupTask) -> FileGroupId | None:
+    if isinstance(task, AppendTask):
+        return task.slice.group
+    return None if task.base is None else FileGroupId(task.partition_path, task.file_id)
+
 
 @dataclass(frozen=True, slots=True)
 class Sizing:

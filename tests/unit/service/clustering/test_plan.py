@@ -14,12 +14,15 @@ from pyhudi.index.consistent_hashing import Ring, file_id_of
 from pyhudi.service.clustering.clustering_settings import ClusteringSettings, clustering_settings
 from pyhudi.service.clustering.resize_plan import resizings
 from pyhudi.service.clustering.rewrite_settings import rewrite_settings
+from pyhudi.service.run_mode import RunMode
 from pyhudi.spec.files.file_group import BaseFile, FileGroupId, FileSlice
 from pyhudi.spec.files.file_names import BaseFileName
 from pyhudi.spec.options import resolve
 
 SETTINGS = ClusteringSettings(
-    inline_commits=4,
+    mode=RunMode.OFF,
+    due_commits=4,
+    expires_after_minutes=None,
     most_buckets=8,
     least_buckets=1,
     split_bytes=200,

@@ -19,6 +19,7 @@ PREFIX = "hoodie.clustering.plan.strategy."
 SORT = {f"{PREFIX}sort.columns": "fare,id"}
 QUIET = {"hoodie.compact.inline": "false", "hoodie.parquet.small.file.limit": "0"}
 INLINE = {"hoodie.clustering.inline": "true", "hoodie.clustering.inline.max.commits": "2"}
+ALLOW = {"hoodie.clustering.updates.strategy": "org.apache.hudi.client.clustering.update.strategy.SparkAllowUpdateStrategy"}
 KINDS = [("COPY_ON_WRITE", "9"), ("MERGE_ON_READ", "9"), ("COPY_ON_WRITE", "6"), ("MERGE_ON_READ", "6")]
 numbers = itertools.count()
 
@@ -189,19 +190,17 @@ def test_tables_with_other_features_are_clustered(options: dict[str, str]) -> No
 def test_a_column_that_is_added_while_a_plan_is_pending_stays() -> None:
     table = make()
     table.services.cluster(options=SORT, mode="schedule")
-    with pytest.raises(UnsupportedError, match=r"services\.cluster"):
-        table.upsert(rides(0, 1))
+    table.upsert([{**rides(1000, 1)[0], "note": "x"}], QUIET)
     table.services.cluster(mode="execute")
-    table.upsert([{**rides(0, 1)[0], "note": "x"}], {**QUIET, "hoodie.datasource.write.reconcile.schema": "true"})
+    assert table.to_arrow()["note"].to_pylist().count("x") == 1
     table.services.cluster(options={f"{PREFIX}sort.columns": "note,id"})
     assert table.to_arrow()["note"].to_pylist().count("x") == 1
 
 
-def test_a_slice_that_somebody_changed_meanwhile_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slice_that_somebody_changed_meanwhile_is_not_lost() -> None:
     table = make()
     (planned,) = table.services.cluster(options=SORT, mode="schedule")
-    monkeypatch.setattr("pyhudi.txn.transaction.check_nothing_planned", lambda _: None)  # as a writer that knows nothing of plans
-    table.upsert(rides(0, 1, tip=9.0), QUIET)
+    table.upsert(rides(0, 1, tip=9.0), QUIET | ALLOW)
     before = state(table)
     with pytest.raises(ConflictError, match=r"services\.rollback"):
         table.services.cluster(mode="execute")
@@ -211,13 +210,12 @@ def test_a_slice_that_somebody_changed_meanwhile_is_not_lost(monkeypatch: pytest
     assert state(table) == before
 
 
-def test_a_slice_that_is_changed_while_the_tasks_run_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slice_that_is_changed_while_the_tasks_run_wins() -> None:
     table = make()
-    monkeypatch.setattr("pyhudi.txn.transaction.check_nothing_planned", lambda _: None)
 
     def write(done: int, count: int) -> None:
         if done == count:
-            table.upsert(rides(0, 1, tip=9.0), QUIET)
+            table.upsert(rides(0, 1, tip=9.0), QUIET | ALLOW)
 
     with pytest.raises(ConflictError, match="is not what it was"):
         table.services.cluster(options=SORT, progress=write)
