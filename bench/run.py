@@ -58,24 +58,24 @@ def run_lane(lane: Lane, inputs: Path, work: Path) -> list[Measurement]:
     folder = work / lane.name
     folder.mkdir()
     workers = [WorkerProcess(name, inputs, folder) for name in lane.contestants]
-    found: dict[tuple[str, str], Measurement] = {}
+    result: dict[tuple[str, str], Measurement] = {}
     try:
         for step in lane.steps:
             for number in step.numbers:
                 for worker in workers:
                     if step.method not in lane.skipped.get(worker.name, ()):
-                        record(found, worker, lane, step, number)
+                        record(result, worker, lane, step, number)
     finally:
         for worker in workers:
             worker.close()
         shutil.rmtree(folder, ignore_errors=True)
-    return list(found.values())
+    return list(result.values())
 
 
-def record(found: dict[tuple[str, str], Measurement], worker: WorkerProcess, lane: Lane, step: Step, number: int) -> None:
+def record(result: dict[tuple[str, str], Measurement], worker: WorkerProcess, lane: Lane, step: Step, number: int) -> None:
     """Run one step and add its seconds or its error."""
     answer = worker.ask(step.method, number)
-    measurement = found.setdefault((worker.name, step.label), Measurement(lane.name, worker.name, step.label, today()))
+    measurement = result.setdefault((worker.name, step.label), Measurement(lane.name, worker.name, step.label, today()))
     if "error" in answer:
         measurement.errors.append(str(answer["error"]))
         print(f"{worker.name:16} {step.label:11} failed: {str(answer['error']).strip().splitlines()[-1]}", flush=True)

@@ -66,6 +66,6 @@ def changelog_faults(text: str, version: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    found = faults(Path(sys.argv[1]))
-    print(*found or ["metadata and contents: as they should be"], sep="\n")
-    sys.exit(bool(found))
+    problems = faults(Path(sys.argv[1]))
+    print(*problems or ["metadata and contents: as they should be"], sep="\n")
+    sys.exit(bool(problems))

@@ -64,18 +64,18 @@ def _top(number: int) -> int:
     return MARGIN + number * STEP_Y
 
 
-def _bands(rows: list[list[str]], place: dict[str, int], width: int) -> list[str]:
+def _bands(rows: list[list[str]], location: dict[str, int], width: int) -> list[str]:
     """Every second layer lies on a grey band."""
     bands = []
     for number, row in enumerate(rows):
         if number % 2 == 0:
-            top = _top(place[row[0]]) - (STEP_Y - BOX_HEIGHT) // 2
+            top = _top(location[row[0]]) - (STEP_Y - BOX_HEIGHT) // 2
             bands.append(f'  <rect class="band" x="0" y="{top}" width="{width}" height="{STEP_Y * len(row)}"/>')
     return bands
 
 
-def _arrow(source: str, target: str, place: dict[str, int], *, wrong: bool) -> list[str]:
-    start, end = place[source], place[target]
+def _arrow(source: str, target: str, location: dict[str, int], *, wrong: bool) -> list[str]:
+    start, end = location[source], location[target]
     x, y = _left(start) + 22, _top(end) + BOX_HEIGHT // 2
     leave = _top(start) + (BOX_HEIGHT if end > start else 0)
     enter = _left(end) + (0 if end > start else BOX_WIDTH)

@@ -66,10 +66,10 @@ def _served(keys: Iterable[ConfigKey]) -> Iterable[str]:
 
 
 def _default(key: ConfigKey, record: RecordedKey | None) -> str:
-    own = "" if key.default is None else _code(key.default)
+    mdt = "" if key.default is None else _code(key.default)
     if record is None or record.default.lower() == (key.default or "").lower():
-        return own
-    return f"{own} ({_code(record.default)})" if record.default else own
+        return mdt
+    return f"{mdt} ({_code(record.default)})" if record.default else mdt
 
 
 def _by_reason(status: Status) -> Iterable[str]:
@@ -89,15 +89,15 @@ def _by_reason(status: Status) -> Iterable[str]:
 def _names_by_reason(status: Status) -> Mapping[str, dict[str, ConfigKey]]:
     """Return reasons in the source's order, each with the names it holds for; a family of Apache Hudi's keys stands for these."""
     known = {name: key for name in recorded_keys() if (key := find_key(name)) is not None}
-    found: dict[str, dict[str, ConfigKey]] = defaultdict(dict)
+    result: dict[str, dict[str, ConfigKey]] = defaultdict(dict)
     for key in KEYS:
         if key.status is not status:
             continue
         if not key.is_family or key.is_open:
-            found[key.reason][key.name.replace("**", "*")] = key
+            result[key.reason][key.name.replace("**", "*")] = key
         if key.is_family:
-            found[key.reason] |= {name: family for name, family in known.items() if family is key}
-    return found
+            result[key.reason] |= {name: family for name, family in known.items() if family is key}
+    return result
 
 
 def _row(name: str, record: RecordedKey | None) -> str:

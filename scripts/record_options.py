@@ -98,8 +98,8 @@ def _classes(bundle: Path) -> list[str]:
 
 def _of_class(jvm: Any, name: str) -> Iterator[Fact]:
     try:
-        found = jvm.java.lang.Class.forName(name)
-        fields = list(found.getDeclaredFields())
+        result = jvm.java.lang.Class.forName(name)
+        fields = list(result.getDeclaredFields())
     except Exception as error:  # noqa: BLE001 - classes of engines that are not in the bundle
         print(f"{name}: {str(error).splitlines()[-1]}")
         return

@@ -102,7 +102,7 @@ def lived(path: Path, context: Shape, seed: int = 0, steps: int = 7, *, captured
 
 def rows(chance: random.Random, numbers: Any) -> pa.Table:
     """Rows of some records; a record is in the same partition each time."""
-    found = [
+    result = [
         {
             "id": f"k{number}",
             "city": ("oslo", "lima", None)[number % 3],
@@ -112,7 +112,7 @@ def rows(chance: random.Random, numbers: Any) -> pa.Table:
         }
         for number in numbers
     ]
-    return pa.Table.from_pylist(found, SCHEMA)
+    return pa.Table.from_pylist(result, SCHEMA)
 
 
 def _steps(table: HudiTable, context: Shape, chance: random.Random, count: int) -> Iterator[Callable[[], Any]]:

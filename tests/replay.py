@@ -33,7 +33,7 @@ from pyhudi.spec.instant import Instant
 from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.storage.storage_protocol import FileStatus, Storage
 from pyhudi.timeline.archived_v1_timeline import archived_instants
-from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
 
 MOVES = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER"})
@@ -91,7 +91,9 @@ class Group:
         for log in sorted(logs, key=lambda one: one.requested):
             for key, version in log.appended:
                 stored = result.get(key) or [None]
-                merged = [apply_incoming(one, version, self.context.merge_mode, self.context.gaps, self.context.merger) for one in stored]
+                merged = [
+                    apply_incoming(one, version, self.context.merge_mode, self.context.fill_policy, self.context.merger) for one in stored
+                ]
                 # A record that comes after its deletion is one new row.
                 result[key] = merged[:1] if all(one is None or one.deletes for one in stored) else merged
         return result
@@ -119,7 +121,7 @@ class Replay:
 
     def _writes(self) -> dict[Instant, CommitMetadata]:
         """Return what each write says, the archived ones of version 6 included."""
-        result = {one: commit_of(self.storage, self.config, self.timeline, one) for one in self.timeline.data_instants()}
+        result = {one: load_commit_metadata(self.storage, self.config, self.timeline, one) for one in self.timeline.data_instants()}
         active = {one.requested for one in result}
         if self.config.layout == 1:
             for one in archived_instants(self.storage, self.config, read_rows):
@@ -195,7 +197,7 @@ class Replay:
 
     def _versions(self, block: LogBlock) -> Iterator[tuple[str, RecordVersion]]:
         rows = read_log_rows(self.storage, self.context, [block], self._columns())
-        (present,) = rows.held
+        (present,) = rows.present_columns
         for number, record in enumerate(rows.rows.to_pylist(maps_as_pydicts="strict")):
             ordering = tuple(record[name] if present is None or name in present else ABSENT for name in self.context.compared_fields)
             yield (

@@ -39,7 +39,7 @@ def rows_of_every_type() -> pa.Table:
 def stated_bounds(base: Path) -> Bounds:
     """The bounds of data columns that the metadata table of the table at `base` holds."""
     table = opened(base)[3]
-    found: dict[str, dict[str, set[str]]] = {}
+    result: dict[str, dict[str, set[str]]] = {}
     for name in (COLUMN_STATS, PARTITION_STATS):
         for stats in _stats(table, name) if name in table.partitions else ():
             # Where all values are null, Apache Hudi states zeros of some types, and nothing of others.
@@ -51,8 +51,8 @@ def stated_bounds(base: Path) -> Bounds:
                 *(_text(stats[bound]) for bound in ("minValue", "maxValue")),
                 str(named and (named["typeOrdinal"], named["additionalInfo"])),
             ]
-            found.setdefault(kind, {}).setdefault(stats["columnName"], set()).add(" ".join(strings))
-    return {kind: {column: sorted(strings) for column, strings in sorted(columns.items())} for kind, columns in found.items()}
+            result.setdefault(kind, {}).setdefault(stats["columnName"], set()).add(" ".join(strings))
+    return {kind: {column: sorted(strings) for column, strings in sorted(columns.items())} for kind, columns in result.items()}
 
 
 def recorded_bounds(version: int) -> Bounds:

@@ -19,10 +19,10 @@ class Contestant(floor.Contestant):
         """Find the batch's keys in both files, write the batch in two halves."""
         batch = pq.read_table(self.inputs / f"batch-{number}.parquet")
         half = len(batch) // 2
-        found = self.pool.map(lambda name: self.probe(name, batch["key"]), ["a", "b"])
+        result = self.pool.map(lambda name: self.probe(name, batch["key"]), ["a", "b"])
         parts = [(batch.slice(0, half), f"log-{number}-a"), (batch.slice(half), f"log-{number}-b")]
         list(self.pool.map(lambda part: self.write(floor.with_meta(part[0], part[1]), part[1]), parts))
-        return sum(found)
+        return sum(result)
 
     def probe(self, name: str, keys: object) -> int:
         """Count the keys of a file that the batch has."""

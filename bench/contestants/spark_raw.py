@@ -16,10 +16,10 @@ class Contestant:
 
     def newest(self) -> list[str]:
         """Paths of the newest file of each file group."""
-        found: dict[str, Path] = {}
+        result: dict[str, Path] = {}
         for path in sorted(self.base.glob("*.parquet"), key=lambda p: p.stem.rsplit("_", 1)[-1]):
-            found[path.name.split("_")[0]] = path
-        return [str(path) for path in found.values()]
+            result[path.name.split("_")[0]] = path
+        return [str(path) for path in result.values()]
 
     def count(self, _: int) -> int:
         """Row count."""

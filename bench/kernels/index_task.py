@@ -20,7 +20,7 @@ from bench.data import ROWS, rows_of
 from bench.kernels.upserts import largest_python_process
 from pyhudi import HudiTable
 from pyhudi.engine.local_engine import LocalEngine
-from pyhudi.index.index_protocol import Lookup
+from pyhudi.index.index_protocol import LookupContext
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.read.snapshot.read_schema import table_schema
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
@@ -56,15 +56,15 @@ def ask(table: HudiTable, rows: int) -> None:
     timeline = load_full_timeline(table.storage, table.config)
     view = open_view(table.storage, table.config, timeline)
     stored = table_schema(table.storage, table.config, timeline)
-    lookup = Lookup(table.storage, view, LocalEngine(), record_context(TableSchema(stored.columns, stored.avro_json), table.config))
+    lookup = LookupContext(table.storage, view, LocalEngine(), record_context(TableSchema(stored.columns, stored.avro_json), table.config))
     session = pyhudi.enable(builder("index_task")).getOrCreate()
     files = [f"{table.storage.uri}/{file.path}" for path in view.partition_paths() for file in view.latest_base_files(path)]
     keyed = session.read.parquet(*files).select(RECORD_KEY, PARTITION_PATH)
     started = time.perf_counter()
     with contextlib.ExitStack() as retained:
         indices = record_index_locations(keyed, lookup, retained, in_any_partition=True)
-        found = 0 if indices is None else indices.count()
-    print(f"{found} of {rows} keys found in {time.perf_counter() - started:.1f} s; largest worker {largest_python_process() >> 20} MiB")
+        result = 0 if indices is None else indices.count()
+    print(f"{result} of {rows} keys found in {time.perf_counter() - started:.1f} s; largest worker {largest_python_process() >> 20} MiB")
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def make(path: Path, files: int) -> Storage:
         listed[partition][name] = FileEntry(1 << 20)
         bounds = (ValueType.LONG, number * _ROWS, (number + 1) * _ROWS - 1)
         stats[keys.column_stats_key("v", partition, name)] = ColumnStats(RecordType.COLUMN_STATS, name, "v", *bounds, _ROWS, 0, 1, 1)
-    lists: dict[str, MetadataRecord] = {name: FileList(RecordType.FILES, found) for name, found in listed.items()}
+    lists: dict[str, MetadataRecord] = {name: FileList(RecordType.FILES, result) for name, result in listed.items()}
     lists[keys.ALL_PARTITIONS] = FileList(RecordType.ALL_PARTITIONS, {name: FileEntry(0) for name in listed})
     write_changes(mdt, mdt.next_time(), {"files": Changes(lists), "column_stats": Changes(stats)})
     compact_if_due(mdt.reload(), max_delta_commits=1)

@@ -40,11 +40,11 @@ def best(functions: Sequence[Callable[[], pa.Table]], rounds: int) -> list[float
     """Return the best time of each function in seconds; they take turns."""
     times: list[list[float]] = [[] for _ in functions]
     for _ in range(rounds):
-        for function, found in zip(functions, times, strict=True):
+        for function, result in zip(functions, times, strict=True):
             started = time.perf_counter()
             function()
-            found.append(time.perf_counter() - started)
-    return [min(found) for found in times]
+            result.append(time.perf_counter() - started)
+    return [min(result) for result in times]
 
 
 def _scan(paths: Sequence[str], columns: list[str]) -> pa.Table:

@@ -55,9 +55,16 @@ NAMES = {
     "routed": "route_rows",
     "explained": "explain",
     "overlaid": "overlay_values",
+    "gaps": "fill_policy, missing values",
+    "settled": "resolved",
+    "refined": "resolved for the batch",
+    "struck": "injected",
+    "finder": "locator",
 }
 #: Names that say nothing as whole names, and are fine as a part of one.
 WHOLE_NAMES = {"found": "the noun that was found"}
+#: Names that say nothing in tests, benches and scripts either.
+ANYWHERE = {"found", "gone", "kept", "place", "places", "said", "texts", "told"}
 #: Public names and table columns that keep a word for users' sake.
 PUBLIC = {"kept_because"}
 #: Former public names, which warn for one release.
@@ -80,8 +87,8 @@ PHRASES = {
 }
 
 
-def identifiers(module: str) -> Iterator[str]:
-    for node in ast.walk(syntax(module)):
+def identifiers(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
         match node:
             case ast.Name(id=name) | ast.arg(arg=name) | ast.Attribute(attr=name):
                 yield name
@@ -105,10 +112,21 @@ def snake(name: str) -> str:
 def test_identifiers_use_the_terms_of_the_field() -> None:
     banned = re.compile(rf"(^|_)({'|'.join(NAMES)})(_|$)")
     names = {
-        (module, name) for module in modules() for name in identifiers(module) if name not in PUBLIC and not name.startswith("test_")
+        (module, name)
+        for module in modules()
+        for name in identifiers(syntax(module))
+        if name not in PUBLIC and not name.startswith("test_")
     } - DEPRECATED
     hits = {f"{module}: {name}" for module, name in names if banned.search(snake(name)) or (snake(name) in WHOLE_NAMES)}
     assert sorted(hits) == [], f"the field's words: {NAMES | WHOLE_NAMES}"
+
+
+def test_names_in_tests_say_what_they_hold() -> None:
+    paths = [path for folder in ("tests", "bench", "scripts") for path in (ROOT / folder).rglob("*.py")]
+    assert len(paths) > 300
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+    hits = {(path.name, name) for path, tree in trees.items() for name in identifiers(tree) if name in ANYWHERE}
+    assert sorted(hits) == []
 
 
 @pytest.mark.parametrize("phrase", PHRASES)

@@ -52,8 +52,8 @@ def unlimited_caches(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.FunctionDef) or not (node.args.args or node.args.kwonlyargs or node.args.vararg):
             continue
-        texts = [ast.unparse(decorator) for decorator in node.decorator_list]
-        if any(re.fullmatch(r"(functools\.)?(cache|lru_cache\((maxsize=)?None\))", text) for text in texts):
+        strings = [ast.unparse(decorator) for decorator in node.decorator_list]
+        if any(re.fullmatch(r"(functools\.)?(cache|lru_cache\((maxsize=)?None\))", text) for text in strings):
             yield node.name
 
 

@@ -67,6 +67,6 @@ def _joined(parts: Iterable[ast.expr], module: ModuleType) -> str:
     """Return a formatted text with the constants in it; what else it holds is not known."""
     strings = []
     for part in parts:
-        found = list(_texts(part.value if isinstance(part, ast.FormattedValue) else part, module))
-        strings.append(found[0] if len(found) == 1 else _UNKNOWN)
+        result = list(_texts(part.value if isinstance(part, ast.FormattedValue) else part, module))
+        strings.append(result[0] if len(result) == 1 else _UNKNOWN)
     return "".join(strings)

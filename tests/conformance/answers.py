@@ -48,9 +48,9 @@ def error_answer(message: str, folder: str) -> list[str]:
 def stable(lines: list[str], folder: str) -> list[str]:
     """Return lines with the folder, names of files, and times (by their rank among those of the answer) masked."""
     lines = [_FILE.sub("<file>", line.replace(folder, "{folder}")) for line in lines]
-    times = sorted({found for line in lines for found in _INSTANT.findall(line)})
+    times = sorted({result for line in lines for result in _INSTANT.findall(line)})
     ranks = {time: f"<time {number}>" for number, time in enumerate(times, 1)}
-    return [_INSTANT.sub(lambda found: ranks[found.group()], line).rstrip() for line in lines]
+    return [_INSTANT.sub(lambda result: ranks[result.group()], line).rstrip() for line in lines]
 
 
 def type_name(kind: pa.DataType) -> str:

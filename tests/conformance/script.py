@@ -112,7 +112,7 @@ def render(steps: Sequence[Step]) -> str:
 
 def filled(text: str, values: Mapping[str, str]) -> str:
     """Return a text with `{name}` replaced where the name is known."""
-    return re.sub(r"\{(\w+)\}", lambda found: values.get(found.group(1), found.group()), text)
+    return re.sub(r"\{(\w+)\}", lambda result: values.get(result.group(1), result.group()), text)
 
 
 def moment(table: Path, kind: str, number: int) -> str:

@@ -61,9 +61,9 @@ def is_named(path: str, text: str) -> bool:
 def shares(verdicts: Counter[tuple[str, str, str]]) -> dict[str, tuple[int, int, float]]:
     """Return for each kind of file how many mutations there were, how many went unnoticed, and the share in percent."""
     kinds = sorted({kind for kind, _, _ in verdicts})
-    found = {}
+    answer = {}
     for kind in kinds:
         total = sum(count for (one, _, _), count in verdicts.items() if one == kind)
         wrong = sum(count for (one, _, result), count in verdicts.items() if one == kind and result == WRONG)
-        found[kind] = (total, wrong, 100 * wrong / total)
-    return found
+        answer[kind] = (total, wrong, 100 * wrong / total)
+    return answer

@@ -52,14 +52,14 @@ def made(name: str) -> Sound:
     for question, ask in QUESTIONS.items():
         sound.answers[question] = ask(HudiTable(storage.copy()), sound)
     for path in files_of(storage):
-        if (found := kind_of(path)) and ".locks" not in path:
-            sound.files.setdefault(found, []).append(path)
+        if (result := kind_of(path)) and ".locks" not in path:
+            sound.files.setdefault(result, []).append(path)
     return sound
 
 
 def _rows(table: HudiTable, **asked: Any) -> Rows:
-    found = table.to_arrow(**asked).to_pylist()
-    return sorted(tuple(row.values()) for row in found)
+    rows = table.to_arrow(**asked).to_pylist()
+    return sorted(tuple(row.values()) for row in rows)
 
 
 def _read_options(sound: Sound) -> dict[str, str]:

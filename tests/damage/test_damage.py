@@ -45,8 +45,8 @@ def check(sound: dict[str, Sound], count: int, seed: int, record: Callable[[str,
         verdicts, wrong = reference(sound, count, seed)
     finally:
         logging.disable(logging.NOTSET)
-    for kind, found in shares(verdicts).items():
-        record(kind, "{1} of {0} mutations unnoticed, {2:.2f} %".format(*found))
+    for kind, answer in shares(verdicts).items():
+        record(kind, "{1} of {0} mutations unnoticed, {2:.2f} %".format(*answer))
     assert not [case for case in wrong if case.kind not in MOST_UNNOTICED]
     over = {kind: share for kind, (_, _, share) in shares(verdicts).items() if share > MOST_UNNOTICED.get(kind, 0)}
     assert not over, (over, wrong)

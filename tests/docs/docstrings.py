@@ -109,7 +109,7 @@ def examples(*, on_spark: bool) -> list[tuple[str, str]]:
 
     Found in the source, so that collecting tests imports nothing.
     """
-    found = []
+    result = []
     for path in sorted(SOURCE.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         if ">>>" not in text:
@@ -119,15 +119,15 @@ def examples(*, on_spark: bool) -> list[tuple[str, str]]:
         for name, docstring, _ in documented(ast.parse(text), ""):
             tests = doctest.DocTestParser().get_examples(docstring)
             if tests and on_spark == any(_SPARK.search(test.source) for test in tests):
-                found.append((module, name.lstrip(".")))
-    return found
+                result.append((module, name.lstrip(".")))
+    return result
 
 
 def run(module: str, name: str, folder: Path, spark: Any = None) -> str:
     """Run the examples of a docstring and return what was wrong, which is nothing when all print what they say."""
     path = Path(importlib.import_module(module).__file__ or "")
     text, line = next(
-        (text, line) for found, text, line in documented(ast.parse(path.read_text(encoding="utf-8")), "") if found.lstrip(".") == name
+        (text, line) for result, text, line in documented(ast.parse(path.read_text(encoding="utf-8")), "") if result.lstrip(".") == name
     )
     report: list[str] = []
     test = doctest.DocTestParser().get_doctest(text, Names(module, folder, spark), f"{module}:{name}", str(path), line)

@@ -18,7 +18,7 @@ CLASSES = (pyhudi.HudiTable, Services, Inspect)
 def exported() -> dict[str, Any]:
     """What `pyhudi` exports, by name, but for modules and texts."""
     objects = {name: getattr(pyhudi, name) for name in pyhudi.__all__}
-    return {name: found for name, found in objects.items() if inspect.isclass(found) or inspect.isfunction(found)}
+    return {name: result for name, result in objects.items() if inspect.isclass(result) or inspect.isfunction(result)}
 
 
 def all_errors() -> dict[str, type[errors.HudiError]]:
@@ -28,12 +28,12 @@ def all_errors() -> dict[str, type[errors.HudiError]]:
 
 def members(cls: type) -> Iterator[tuple[str, Any]]:
     """Public methods and properties of a class, as functions."""
-    for name, found in vars(cls).items():
+    for name, result in vars(cls).items():
         if name.startswith("_"):
             continue
-        if isinstance(found, property):
-            yield name, found.fget
-        elif isinstance(found, classmethod | staticmethod):
-            yield name, found.__func__
-        elif inspect.isfunction(found):
-            yield name, found
+        if isinstance(result, property):
+            yield name, result.fget
+        elif isinstance(result, classmethod | staticmethod):
+            yield name, result.__func__
+        elif inspect.isfunction(result):
+            yield name, result

@@ -71,5 +71,5 @@ def test_the_packages_stand_in_import_order() -> None:
 def test_every_folder_of_a_package_is_listed() -> None:
     for package, folders in table_of_packages().items():
         path = SOURCE / PACKAGE / package
-        found = {folder.name for folder in Path(path).iterdir() if (folder / "__init__.py").exists()} if path.is_dir() else set()
-        assert set(folders) == found, package
+        result = {folder.name for folder in Path(path).iterdir() if (folder / "__init__.py").exists()} if path.is_dir() else set()
+        assert set(folders) == result, package

@@ -15,8 +15,8 @@ from tests.docs.public_names import CLASSES, exported, members
 
 #: Not served yet.
 PLANNED = {"clean"}
-FUNCTIONS = {name: found for name, found in exported().items() if inspect.isfunction(found)}
-FUNCTIONS |= {f"{cls.__name__}.{name}": found for cls in CLASSES for name, found in members(cls) if name not in PLANNED}
+FUNCTIONS = {name: member for name, member in exported().items() if inspect.isfunction(member)}
+FUNCTIONS |= {f"{cls.__name__}.{name}": member for cls in CLASSES for name, member in members(cls) if name not in PLANNED}
 
 
 def can_only_raise(function: Callable[..., Any]) -> bool:
@@ -46,6 +46,6 @@ def test_docstring_says_what_a_call_with_a_result_returns(name: str) -> None:
 
 
 def test_no_method_can_only_raise() -> None:
-    assert {f"{cls.__name__}.{name}" for cls in CLASSES for name, found in members(cls) if can_only_raise(found)} <= {
+    assert {f"{cls.__name__}.{name}" for cls in CLASSES for name, member in members(cls) if can_only_raise(member)} <= {
         f"Services.{name}" for name in PLANNED
     }

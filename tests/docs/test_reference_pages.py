@@ -22,12 +22,12 @@ def resolved(path: str) -> Any:
     parts = path.split(".")
     for length in range(len(parts), 0, -1):
         try:
-            found: Any = __import__(".".join(parts[:length]), fromlist=["_"])
+            result: Any = __import__(".".join(parts[:length]), fromlist=["_"])
         except ModuleNotFoundError:
             continue
         for name in parts[length:]:
-            found = getattr(found, name)
-        return found
+            result = getattr(result, name)
+        return result
     raise LookupError(path)
 
 

@@ -133,9 +133,11 @@ class ReferenceHudi:
         source.unlink()
         return strings
 
-    def kept(self, path: Path | str, conditions: Sequence[str], **options: str) -> dict[str, list[str]]:
+    def retained(self, path: Path | str, conditions: Sequence[str], **options: str) -> dict[str, list[str]]:
         """For each condition the files of the table at `path` that a read would open; dots of an option's name are written `__`."""
-        result: dict[str, list[str]] = self._ask("kept", path=str(path), conditions=list(conditions), options=_dotted(options))["kept"]
+        result: dict[str, list[str]] = self._ask("retained", path=str(path), conditions=list(conditions), options=_dotted(options))[
+            "retained"
+        ]
         return result
 
     def _call(self, operation: str, **request: Any) -> pa.Table:

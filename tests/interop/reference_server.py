@@ -160,13 +160,13 @@ def texts_of(kind: Any, properties: Any, options: dict[str, str], records: list[
         return reason(error)
 
 
-def kept(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
+def retained(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
     """For each condition the files that Hudi's index keeps of a table; a file slice with logs shows by one of them."""
     frame = session.read.format("hudi").options(**request["options"]).load(request["path"])
-    return {"kept": {condition: kept_for(frame, condition) for condition in request["conditions"]}}
+    return {"retained": {condition: retained_for(frame, condition) for condition in request["conditions"]}}
 
 
-def kept_for(frame: DataFrame, condition: str) -> list[str]:
+def retained_for(frame: DataFrame, condition: str) -> list[str]:
     leaves = frame.where(condition)._jdf.queryExecution().sparkPlan().collectLeaves()
     return [name for index in range(leaves.size()) for name in files_of(leaves.apply(index))]
 
@@ -188,7 +188,7 @@ OPERATIONS: dict[str, Callable[[SparkSession, dict[str, Any]], dict[str, Any]]] 
     "end_write": end_write,
     "defaults": defaults,
     "key_texts": key_texts,
-    "kept": kept,
+    "retained": retained,
 }
 
 

@@ -58,8 +58,8 @@ class Story:
             assert_both_read(self.reference, self.path, self.model.sorted())
             oldest = next(iter(self.past))
             for enabled in ("true", "false"):
-                found = self.reference.read(self.path, as__of__instant=oldest, hoodie__metadata__enable=enabled)
-                assert data(found) == self.past[oldest]
+                result = self.reference.read(self.path, as__of__instant=oldest, hoodie__metadata__enable=enabled)
+                assert data(result) == self.past[oldest]
 
     def archived(self) -> set[str]:
         """The instants that are archived, of which Apache Hudi and pyhudi say the same."""
@@ -80,8 +80,8 @@ class Story:
     def _commits(self) -> list[str]:
         history = HudiTable.open(self.path).history()
         wrote = pc.is_in(history["action"], pa.array(["commit", "deltacommit"]))
-        found: list[str] = history.filter(pc.and_(wrote, pc.equal(history["state"], "completed")))["requested"].to_pylist()
-        return found
+        rows: list[str] = history.filter(pc.and_(wrote, pc.equal(history["state"], "completed")))["requested"].to_pylist()
+        return rows
 
 
 @pytest.mark.parametrize("kind", [KINDS[0], pytest.param(KINDS[1], marks=pytest.mark.slow)], ids=lambda kind: kind.name)

@@ -74,8 +74,8 @@ def check(reference: ReferenceHudi, path: Path, name: str) -> None:
     assert data(reference.read(path)) == expected
     assert data(HudiTable.open(path).to_arrow()) == expected
     for condition, ids in ((EXTREMES, ["b"]), (USUAL, ["a"]), (NULLS, ["c", "d"])):
-        found = reference.sql(f"REFRESH TABLE {name}", f"SELECT id FROM {name} WHERE {condition} ORDER BY id", conf=SKIPPING)
-        assert found["id"].to_pylist() == ids, condition
+        result = reference.sql(f"REFRESH TABLE {name}", f"SELECT id FROM {name} WHERE {condition} ORDER BY id", conf=SKIPPING)
+        assert result["id"].to_pylist() == ids, condition
     assert [row for row in HudiTable.open(path).inspect.health().to_pylist() if row["check"] != "nothing pending"] == []
 
 

@@ -20,7 +20,7 @@ def row(number: int, ts: int, note: str) -> dict[str, Any]:
     return {"id": f"e{number}", "city": "lima" if number % 2 else "oslo", "ts": ts, "note": note}
 
 
-def told(rows: pa.Table) -> list[str]:
+def change_texts(rows: pa.Table) -> list[str]:
     """The changes as sortable texts, without the meta columns that Apache Hudi leaves in some images."""
     return sorted(f"{one['ts_ms']} {one['op']} {image(one['before'])} {image(one['after'])}" for one in rows.to_pylist())
 
@@ -64,4 +64,4 @@ def test_apache_hudi_reads_what_we_capture_and_goes_on(
     table.overwrite([row(6, 5, "e")], partitions=["oslo"])
     ours = HudiTable.open(path).changes(format="cdc")
     assert ours.num_rows == 14
-    assert told(ours) == told(changes(reference, path))
+    assert change_texts(ours) == change_texts(changes(reference, path))

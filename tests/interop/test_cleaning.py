@@ -99,8 +99,8 @@ def test_both_sides_delete_the_same_files(kind: Kind, reference: ReferenceHudi, 
 def test_both_sides_continue_what_the_other_cleaned(kind: Kind, reference: ReferenceHudi, tmp_path: Path) -> None:
     path = tmp_path / "t"
     model = written(kind, path)
-    own = {"hoodie.clean.commits.retained": "2", "hoodie.keep.min.commits": "4", "hoodie.keep.max.commits": "5"}
-    options = own | of_writes(kind)
+    mdt = {"hoodie.clean.commits.retained": "2", "hoodie.keep.min.commits": "4", "hoodie.keep.max.commits": "5"}
+    options = mdt | of_writes(kind)
     for amount in range(8, 14):
         rows = model.upsert(trips(0, 6, amount=amount))
         if amount % 2:

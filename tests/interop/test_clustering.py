@@ -123,9 +123,9 @@ def comparable(plan: ClusteringPlan) -> object:
             sorted((one.partition_path, one.file_id, (one.data_file or "").removeprefix("file:")) for one in group.slices or ()),
             sorted((group.metrics or {}).items()),
             group.output_file_groups,
-            group.extra,
+            group.extra_metadata,
             group.version,
         )
         for group in plan.groups or ()
     ]
-    return sorted(groups, key=str), plan.extra, plan.version, plan.preserve_meta_columns
+    return sorted(groups, key=str), plan.extra_metadata, plan.version, plan.preserve_meta_columns

@@ -119,8 +119,8 @@ def test_plan_that_pyhudi_took_back_is_forgotten_by_apache_hudi(reference: Refer
     reference_writes(kind, reference, path, "upsert", model.upsert(trips(2, 6, amount=8)))
     HudiTable.open(path).services.rollback(planned)
     assert_both_read(reference, path, model.sorted())
-    (own,) = reference_compacts(reference, path, "run")  # with nothing pending it plans for itself
-    assert own > planned
+    (mdt,) = reference_compacts(reference, path, "run")  # with nothing pending it plans for itself
+    assert mdt > planned
     assert log_files(path) == []
     assert_both_read(reference, path, model.sorted())
 

@@ -35,6 +35,6 @@ def test_apache_hudi_finds_what_we_find(reference: ReferenceHudi, tmp_path: Path
         table.insert(pa.Table.from_pylist([{"id": "c", "p": "x", **values}], schema=table.schema), options=OPTIONS)  # type: ignore[dict-item]
         reference.sql(f"CREATE TABLE {sql_name} USING hudi LOCATION '{path}'")
         for text, expected in filters.items():
-            found = reference.sql(f"SELECT id FROM {sql_name} WHERE {text} ORDER BY id", conf={**READ, **SKIPPING})
-            assert (name, text, found.column("id").to_pylist()) == (name, text, expected)
+            result = reference.sql(f"SELECT id FROM {sql_name} WHERE {text} ORDER BY id", conf={**READ, **SKIPPING})
+            assert (name, text, result.column("id").to_pylist()) == (name, text, expected)
             assert sorted(table.to_arrow(filter=text)["id"].to_pylist()) == expected

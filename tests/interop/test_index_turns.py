@@ -121,20 +121,20 @@ def test_rows_that_name_another_partition_go_where_both_sides_say(
     reference: ReferenceHudi, tmp_path: Path, index: str, table_type: str, moves: bool
 ) -> None:
     path = tmp_path / "global"
-    own = {**(RECORDS if index == RECORD_LEVEL else PLAIN), "hoodie.index.type": index, GLOBAL[index]: str(moves).lower()}
-    options = Side(index, own, table_type=table_type).options
+    mdt = {**(RECORDS if index == RECORD_LEVEL else PLAIN), "hoodie.index.type": index, GLOBAL[index]: str(moves).lower()}
+    options = Side(index, mdt, table_type=table_type).options
     reference.write(path, rows(0, 24, 1), mode="overwrite", options=options)
-    HudiTable.open(path).upsert(rows(12, 30, 2, "y", "z"), own)
+    HudiTable.open(path).upsert(rows(12, 30, 2, "y", "z"), mdt)
     reference.write(path, rows(20, 40, 3, "x", "w"), options=options)
-    HudiTable.open(path).upsert(rows(36, 50, 4, "w", "y"), own)
-    HudiTable.open(path).delete(rows(0, 2, 5, "nowhere", "nowhere"), options=own)
+    HudiTable.open(path).upsert(rows(36, 50, 4, "w", "y"), mdt)
+    HudiTable.open(path).delete(rows(0, 2, 5, "nowhere", "nowhere"), options=mdt)
     expected = []
     for number in range(2, 50):
         turns = [turn for turn, (first, end, *_) in enumerate(TURNS) if first <= number < end]
         _, _, odd, even = TURNS[turns[-1] if moves else turns[0]]
         expected.append((number, turns[-1] + 1, odd if number % 2 else even))
-    for found in (reference.read(path), HudiTable.open(path).to_arrow()):
-        assert sorted((row["id"], row["v"], row["p"]) for row in found.to_pylist()) == expected
+    for result in (reference.read(path), HudiTable.open(path).to_arrow()):
+        assert sorted((row["id"], row["v"], row["p"]) for row in result.to_pylist()) == expected
 
 
 #: First and last row, and where they say that they are.
@@ -160,6 +160,6 @@ def test_both_sides_leave_the_partition_columns_out_of_files(reference: Referenc
     HudiTable.open(path).upsert(rows(12, 20, 3), PLAIN)
     HudiTable.open(path).delete(rows(0, 1, 0), options=PLAIN)
     expected = [(number, 1 if number < 5 else 2 if number < 12 else 3) for number in range(1, 20)]
-    for found in (reference.read(path), HudiTable.open(path).to_arrow()):
-        assert values(found) == expected
-        assert [row["p"] == ("x" if row["id"] % 2 else "y") for row in found.to_pylist()] == [True] * 19
+    for result in (reference.read(path), HudiTable.open(path).to_arrow()):
+        assert values(result) == expected
+        assert [row["p"] == ("x" if row["id"] % 2 else "y") for row in result.to_pylist()] == [True] * 19

@@ -71,8 +71,8 @@ def test_apache_hudi_finds_rows_by_our_indexes_and_goes_on_with_them(reference: 
     change(table)
     reference.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
     reference_finds_what_we_find(reference, path, name)
-    found = reference.sql(f"CALL validate_metadata_table_files(table => '{name}', verbose => true)", conf=ON).to_pylist()
-    assert all(row["is_present_in_fs"] and row["is_present_in_metadata"] and row["fs_size"] == row["metadata_size"] for row in found)
+    result = reference.sql(f"CALL validate_metadata_table_files(table => '{name}', verbose => true)", conf=ON).to_pylist()
+    assert all(row["is_present_in_fs"] and row["is_present_in_metadata"] and row["fs_size"] == row["metadata_size"] for row in result)
     table.services.index("bloom", drop=True)  # Apache Hudi's own writes of one fail on null values
     reference_upserts(reference, path, rows(43, 48, ts=51), kind)
     reference_upserts(reference, path, rows(40, 42, ts=52, city="c1"), kind, "delete")
@@ -88,8 +88,8 @@ def check_theirs(table: HudiTable) -> None:
     keys = [key for key, *_ in placed(table)]
     assert {(key, index.partition_path, index.file_id) for key, (index,) in metadata.record_locations(keys).items()} == placed(table)
     pairs = {(row["name"], row["id"]) for row in table.to_arrow(columns=["name", "id"]).to_pylist()}
-    found = metadata.record_keys_of("secondary_index_by_name", {name for name, _ in pairs})
-    assert pairs <= {(name, key) for name, keys in found.items() for key in keys}
+    record_keys = metadata.record_keys_of("secondary_index_by_name", {name for name, _ in pairs})
+    assert pairs <= {(name, key) for name, keys in record_keys.items() for key in keys}
 
 
 def test_we_go_on_with_indexes_of_apache_hudi(reference: ReferenceHudi, tmp_path: Path) -> None:

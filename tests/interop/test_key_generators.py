@@ -91,13 +91,13 @@ def moments(kind: str, output: str, **more: str) -> dict[str, str]:
 
 def plain_cases() -> list[Case]:
     """Generator, key fields, partition fields and options: every type with every option."""
-    found: list[Case] = [("SIMPLE", "id", name, style) for name in (*PLAIN, "deep.x", "deep.y.z") for style in STYLES]
-    found += [("COMPLEX", f"id,{name}", f"{name},id", style) for name in (*PLAIN, "deep.y.z") for style in STYLES]
-    found += [("CUSTOM", "id", f"{name}:SIMPLE,id:simple", style) for name in (*PLAIN, "deep.y.z") for style in STYLES]
-    found += [(kind, f"id,{name}", "", style) for kind in KEYS_ALONE for name in (*PLAIN, "deep.y.z") for style in ({}, LOGICAL)]
-    found += [(kind, name, "", {}) for kind in KEYS_ALONE for name in ("id", "deep.x")]
-    found += [("SIMPLE", "id", name, SLASHES) for name in ("day", "text")]
-    return [*found, ("COMPLEX", "id", "text,day", HIVE), ("COMPLEX", "id", "day", SLASHES), ("CUSTOM", "id,small", "deep.y.z:simple", {})]
+    result: list[Case] = [("SIMPLE", "id", name, style) for name in (*PLAIN, "deep.x", "deep.y.z") for style in STYLES]
+    result += [("COMPLEX", f"id,{name}", f"{name},id", style) for name in (*PLAIN, "deep.y.z") for style in STYLES]
+    result += [("CUSTOM", "id", f"{name}:SIMPLE,id:simple", style) for name in (*PLAIN, "deep.y.z") for style in STYLES]
+    result += [(kind, f"id,{name}", "", style) for kind in KEYS_ALONE for name in (*PLAIN, "deep.y.z") for style in ({}, LOGICAL)]
+    result += [(kind, name, "", {}) for kind in KEYS_ALONE for name in ("id", "deep.x")]
+    result += [("SIMPLE", "id", name, SLASHES) for name in ("day", "text")]
+    return [*result, ("COMPLEX", "id", "text,day", HIVE), ("COMPLEX", "id", "day", SLASHES), ("CUSTOM", "id,small", "deep.y.z:simple", {})]
 
 
 def moment_cases() -> list[Case]:
@@ -105,26 +105,26 @@ def moment_cases() -> list[Case]:
     zones = {"timezone": "GMT+8:00"}
     numbers = ["small", "large", "single", "double", "money", "day"]
     stamp = "yyyy-MM-dd HH:mm:ss.SSS"
-    found: list[Case] = [("TIMESTAMP", "id", name, moments(kind, stamp, **zones)) for name in numbers for kind in NUMBER_KINDS]
-    found += [("TIMESTAMP", "id", name, moments("SCALAR", stamp, **zones, **{UNIT: unit})) for name in numbers for unit in UNITS]
+    result: list[Case] = [("TIMESTAMP", "id", name, moments(kind, stamp, **zones)) for name in numbers for kind in NUMBER_KINDS]
+    result += [("TIMESTAMP", "id", name, moments("SCALAR", stamp, **zones, **{UNIT: unit})) for name in numbers for unit in UNITS]
     strings = {"input.dateformat": "yyyy-MM-dd'T'HH:mm:ssZ,yyyy-MM-dd'T'HH:mm:ss.SSSZ"}
-    found += [
+    result += [
         ("TIMESTAMP", "id", "when", moments(kind, "yyyyMMddHH Z", **strings, **zone)) for kind in ("DATE_STRING", "MIXED") for zone in ZONES
     ]
     named = moments("DATE_STRING", "yyyyMMddHH Z", **{"input.dateformat": "yyyy-MM-dd HH:mm z", "output.timezone": "UTC"})
-    found.append(("TIMESTAMP", "id", "zoned", named))
+    result.append(("TIMESTAMP", "id", "zoned", named))
     both = [
         ("CUSTOM", "id", "text:SIMPLE,large:TIMESTAMP", {**style, **moments("SCALAR", "yyyy/MM/dd", **zones)})
         for style in ({}, HIVE, ENCODED)
     ]
-    return [*found, *both, ("CUSTOM", "id", "at:TIMESTAMP", {**LOGICAL, **moments("SCALAR", "yyyy D", **zones)})]
+    return [*result, *both, ("CUSTOM", "id", "at:TIMESTAMP", {**LOGICAL, **moments("SCALAR", "yyyy D", **zones)})]
 
 
 def edge_cases() -> list[Case]:
     """Keys of values at the ends of their types in every form, and paths where a path can hold them."""
     names = [name for name in EDGES.column_names if name != "id"]
-    found: list[Case] = [("COMPLEX", f"id,{name}", "", style) for name in names for style in ({}, LOGICAL)]
-    return found + [("COMPLEX", f"id,{name}", name, style) for name in names for style in (ENCODED, {**ENCODED, **HIVE})]
+    result: list[Case] = [("COMPLEX", f"id,{name}", "", style) for name in names for style in ({}, LOGICAL)]
+    return result + [("COMPLEX", f"id,{name}", name, style) for name in names for style in (ENCODED, {**ENCODED, **HIVE})]
 
 
 def wide_cases() -> list[Case]:

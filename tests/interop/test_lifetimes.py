@@ -70,12 +70,12 @@ SHORT = {"upgraded_v9-archives", "downgraded_v6-archives", "downgraded_v6-to_9"}
 
 def same(path: Path, state: State, names: list[str]) -> bool:
     try:
-        found = rows_of(HudiTable.open(path).to_arrow(as_of=state.time))
+        rows = rows_of(HudiTable.open(path).to_arrow(as_of=state.time))
     except UsageError as refused:
         if "deleted files of that time" not in str(refused):
             raise
         return True
-    return counted(found, names) == counted(state.rows or [], names)
+    return counted(rows, names) == counted(state.rows or [], names)
 
 
 @pytest.mark.parametrize("case", slow_cases(CASES, set(CASES) - SHORT))

@@ -48,9 +48,9 @@ def check_keys(reference: ReferenceHudi, table: HudiTable, name: str) -> None:
     wanted = {f"trip-{number}" for number in range(10)}
     condition = f"id IN ({', '.join(repr(key) for key in sorted(wanted))})"
     reference.sql(f"REFRESH TABLE {name}")
-    found = reference.sql(f"SELECT id FROM {name} WHERE {condition}", conf=JOINED).column("id").to_pylist()
+    rows = reference.sql(f"SELECT id FROM {name} WHERE {condition}", conf=JOINED).column("id").to_pylist()
     there = sorted({key for key, _, _ in placed(table)} & wanted)
-    assert sorted(found) == sorted(table.to_arrow(columns=["id"], filter=condition).column("id").to_pylist()) == there
+    assert sorted(rows) == sorted(table.to_arrow(columns=["id"], filter=condition).column("id").to_pylist()) == there
     assert table.inspect.health().to_pylist() == []
 
 

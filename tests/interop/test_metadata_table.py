@@ -18,7 +18,7 @@ from tests.interop.failing import fail_commit
 from tests.interop.kinds import KINDS, Kind, each_kind
 from tests.interop.reference import ReferenceHudi
 from tests.interop.rows import trips
-from tests.unit.metadata_table.test_in_step import check_files, check_statistics
+from tests.unit.metadata_table.test_sync import check_files, check_statistics
 
 ON = {"hoodie.metadata.enable": "true", "hoodie.enable.data.skipping": "true"}
 CONDITIONS = ("amount = 5", "amount < 5", "price > 9", "id = 'trip-7'", "id = 'nothing'", "price IS NULL", "amount = 5 AND price < 8")
@@ -42,9 +42,9 @@ def check(reference: ReferenceHudi, path: Path, name: str) -> None:
         assert [row["_hoodie_record_key"] for row in theirs.sort_by("_hoodie_record_key").to_pylist()] == [
             row["_hoodie_record_key"] for row in ours
         ]
-    found = reference.sql(f"CALL validate_metadata_table_files(table => '{name}', verbose => true)", conf=ON).to_pylist()
-    assert found
-    assert all(row["is_present_in_fs"] and row["is_present_in_metadata"] and row["fs_size"] == row["metadata_size"] for row in found)
+    rows = reference.sql(f"CALL validate_metadata_table_files(table => '{name}', verbose => true)", conf=ON).to_pylist()
+    assert rows
+    assert all(row["is_present_in_fs"] and row["is_present_in_metadata"] and row["fs_size"] == row["metadata_size"] for row in rows)
     check_files(LocalStorage(str(path)))
 
 
@@ -80,8 +80,8 @@ def test_apache_hudi_reads_and_compacts_after_a_compaction_of_ours(reference: Re
     storage = LocalStorage(str(path))
     for turn in range(9):
         write(path, trips(turn, turn + 4, amount=turn))
-    own = [file.name for file in storage.list(".hoodie/metadata/.hoodie/timeline") if file.name.endswith(".commit")]
-    assert len(own) == 1
+    names = [file.name for file in storage.list(".hoodie/metadata/.hoodie/timeline") if file.name.endswith(".commit")]
+    assert len(names) == 1
     reference.sql(f"CREATE TABLE mdt_compacted USING hudi LOCATION '{path}'")
     check(reference, path, "mdt_compacted")
     reference_writes(reference, path, kind, trips(30, 33, amount=1))
@@ -152,5 +152,5 @@ def test_apache_hudi_finds_rows_in_partitions_whose_bounds_footers_do_not_tell(r
         "extra = 7": ["told"],
         "extra IS NULL": ["untold"],
     }.items():
-        found = reference.sql(f"SELECT id FROM mdt_untold WHERE {condition}", conf=ON)
-        assert found.column("id").to_pylist() == ids, condition
+        result = reference.sql(f"SELECT id FROM mdt_untold WHERE {condition}", conf=ON)
+        assert result.column("id").to_pylist() == ids, condition

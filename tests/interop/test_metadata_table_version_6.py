@@ -30,9 +30,9 @@ def check(reference: ReferenceHudi, path: Path, name: str, model: Model) -> None
     table = HudiTable.open(path)
     assert data(table.to_arrow()) == model.sorted()
     assert data(reference.read(path, hoodie__metadata__enable="true", hoodie__enable__data__skipping="true")) == model.sorted()
-    found = reference.sql(f"CALL validate_metadata_table_files(table => '{name}', verbose => true)", conf=SESSION).to_pylist()
-    assert found
-    assert all(row["is_present_in_fs"] and row["is_present_in_metadata"] and row["fs_size"] == row["metadata_size"] for row in found)
+    rows = reference.sql(f"CALL validate_metadata_table_files(table => '{name}', verbose => true)", conf=SESSION).to_pylist()
+    assert rows
+    assert all(row["is_present_in_fs"] and row["is_present_in_metadata"] and row["fs_size"] == row["metadata_size"] for row in rows)
     assert [row for row in table.inspect.health().to_pylist() if row["check"] != "nothing pending"] == []
     for condition in CONDITIONS:
         by_reference = reference.sql(f"REFRESH TABLE {name}", f"SELECT id FROM {name} WHERE {condition}", conf=SESSION)

@@ -73,8 +73,8 @@ def test_deletes_marked_in_the_data_win_by_their_ordering_value_of_any_type(
     early, middle, late = pa.array(values, kind)
     schema = pa.schema([("id", pa.int64()), ("at", kind), ("_hoodie_is_deleted", pa.bool_())])
 
-    def rows(*found: tuple[int, pa.Scalar, bool]) -> pa.Table:
-        columns = zip(*[(id_, at.as_py(), deleted) for id_, at, deleted in found], strict=True)
+    def rows(*result: tuple[int, pa.Scalar, bool]) -> pa.Table:
+        columns = zip(*[(id_, at.as_py(), deleted) for id_, at, deleted in result], strict=True)
         return pa.table([pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema)
 
     table = HudiTable.create(
@@ -95,7 +95,7 @@ def test_partial_updates_keep_the_columns_they_do_not_bring(blocks: str, version
     table.insert(model.upsert(trips(0, 8, amount=1)))
     read = table.to_arrow(filter="id in ('trip-1', 'trip-2')", meta_columns=True)
     changed = read.drop_columns(["price"]).set_column(read.schema.get_field_index("amount"), "amount", pa.array([5, 5]))
-    write(table, Operation.UPSERT_PREPPED, changed, options=options(blocks), located=True, columns=("id", "city", "amount"))
+    write(table, Operation.UPSERT_PREPPED, changed, options=options(blocks), prepped=True, columns=("id", "city", "amount"))
     model.upsert(pa.concat_tables([trips(1, 3, amount=5)]))
     assert_both_read(reference, tmp_path, model.sorted())
     kind.reference_writes(reference, tmp_path, "upsert", model.upsert(trips(2, 4, amount=6)))

@@ -185,8 +185,8 @@ def test_apache_hudi_adds_its_metadata_table_to_a_table_of_pyhudi(reference: Ref
     assert (path / ".hoodie/metadata").exists()
     by_statistics = {"hoodie.metadata.enable": "true", "hoodie.enable.data.skipping": "true"}
     reference.sql(f"CREATE TABLE with_metadata USING hudi LOCATION '{path}'")
-    found = reference.sql("SELECT id, city, amount, price FROM with_metadata WHERE price > 5", conf=by_statistics)
-    assert data(found) == by_id(trips(5, 8, amount=1))
+    result = reference.sql("SELECT id, city, amount, price FROM with_metadata WHERE price > 5", conf=by_statistics)
+    assert data(result) == by_id(trips(5, 8, amount=1))
     assert_both_read(reference, path, by_id(trips(0, 4), trips(4, 8, amount=1)))
     HudiTable.open(path).upsert(trips(0, 1, amount=2))
     assert_both_read(reference, path, by_id(trips(0, 1, amount=2), trips(1, 4), trips(4, 8, amount=1)))

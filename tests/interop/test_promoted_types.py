@@ -72,8 +72,8 @@ def test_widened_table_is_read_and_continued_by_both(
     conditions = [f"float_double = {0.1!r}D", "float_string = '2.0'", "double_string >= '1.9999999999999998E23'", "id = 'a01'"]
     frame = spark.read.format("hudi").load(str(path))
     for text in conditions:
-        found = sorted(row["id"] for row in frame.where(text).select("id").collect())
-        assert found == sorted(row["id"] for row in rows.to_pylist() if _holds(row, text)) != [], text
+        ids = sorted(row["id"] for row in frame.where(text).select("id").collect())
+        assert ids == sorted(row["id"] for row in rows.to_pylist() if _holds(row, text)) != [], text
 
     unindexed = {"hoodie.metadata.enable": "false"} if logs else {}
     # Ours, then theirs, over the old files.

@@ -75,9 +75,9 @@ def check(reference: ReferenceHudi, path: Path, expected: list[tuple[int, int]],
         ring = load_ring(view, partition)
         assert ring is not None
         assert len(ring.values) == buckets
-        found = theirs.filter(pa.compute.field("p") == partition)
-        names = [name.partition("_")[0] for name in found["_hoodie_file_name"].to_pylist()]
-        keys = found["_hoodie_record_key"].combine_chunks().cast(pa.string())
+        result = theirs.filter(pa.compute.field("p") == partition)
+        names = [name.partition("_")[0] for name in result["_hoodie_file_name"].to_pylist()]
+        keys = result["_hoodie_record_key"].combine_chunks().cast(pa.string())
         assert names == [ring.file_ids[index] for index in ring_indices(ring.values, ring_hashes(keys, ["id"])).tolist()]
     assert table.inspect.health().to_pylist() == []
 
@@ -145,6 +145,6 @@ def test_apache_hudi_finds_rows_by_indexes_that_followed_a_resizing(reference: R
     assert table.services.cluster(options={**SPLIT, "hoodie.parquet.max.file.size": "1"})[0].splits > 1
     reference.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
     reference_finds_what_we_find(reference, path, name)
-    found = reference.sql(f"CALL validate_metadata_table_files(table => '{name}', verbose => true)", conf=ON).to_pylist()
-    assert all(row["is_present_in_fs"] and row["is_present_in_metadata"] and row["fs_size"] == row["metadata_size"] for row in found)
+    result = reference.sql(f"CALL validate_metadata_table_files(table => '{name}', verbose => true)", conf=ON).to_pylist()
+    assert all(row["is_present_in_fs"] and row["is_present_in_metadata"] and row["fs_size"] == row["metadata_size"] for row in result)
     assert table.inspect.health().to_pylist() == []

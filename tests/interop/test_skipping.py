@@ -60,12 +60,12 @@ def conditions() -> Iterator[str]:
 def rows(prefix: str, *kinds: int | str | None, old: bool) -> pa.Table:
     """Rows of the first, second or third values, of nulls (None), or of what is hardest ("odd")."""
     schema = pa.schema({"id": pa.string(), "p": pa.string(), **{name: kind for name, (kind, _, _) in COLUMNS.items()}})
-    found = []
+    result = []
     for number, kind in enumerate(kinds):
         values = {name: None if kind is None else few[1 if kind == "odd" else kind] for name, (_, few, _) in COLUMNS.items()}  # type: ignore[index]
         nan = {"d": math.nan, "f": math.nan} if kind == "odd" else {}
-        found.append({"id": f"{prefix}{number}", "p": "xy"[number % 2], **values, **nan})
-    data = pa.Table.from_pylist(found, schema=schema)
+        result.append({"id": f"{prefix}{number}", "p": "xy"[number % 2], **values, **nan})
+    data = pa.Table.from_pylist(result, schema=schema)
     return data.drop_columns("n").set_column(data.schema.get_field_index("e"), "e", data.column("e").cast(pa.int32())) if old else data
 
 
@@ -88,7 +88,7 @@ def check(reference: ReferenceHudi, path: Path, table: HudiTable, asked: list[st
     answers = ", ".join(f"({condition}) AS c{number}" for number, condition in enumerate(asked))
     truth = reference.sql(f"SELECT _hoodie_file_name, {answers} FROM {name}")
     groups = [_group(file) for file in truth.column(0).to_pylist()]
-    retained = reference.kept(path, asked, **ON)
+    retained = reference.retained(path, asked, **ON)
     snapshot = open_snapshot(table.storage, SnapshotQuery())
     for number, condition in enumerate(asked):
         needed = {group for group, answer in zip(groups, truth.column(f"c{number}").to_pylist(), strict=True) if answer}

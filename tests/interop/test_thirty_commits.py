@@ -102,24 +102,24 @@ def fail_a_write(table: HudiTable, patch: pytest.MonkeyPatch) -> None:
     patch.undo()
 
 
-def reference_answer(reference: ReferenceHudi, told: Told, name: str) -> None:
-    expected = [told.rows[key] for key in sorted(told.rows)]
-    assert told.table.to_arrow().sort_by("id").to_pylist() == expected
+def reference_answer(reference: ReferenceHudi, messages: Told, name: str) -> None:
+    expected = [messages.rows[key] for key in sorted(messages.rows)]
+    assert messages.table.to_arrow().sort_by("id").to_pylist() == expected
     for enabled in ("true", "false"):
-        theirs = reference.read(told.path, hoodie__metadata__enable=enabled, hoodie__enable__data__skipping="true")
+        theirs = reference.read(messages.path, hoodie__metadata__enable=enabled, hoodie__enable__data__skipping="true")
         assert theirs.select(SCHEMA.names).sort_by("id").to_pylist() == expected
     call = f"CALL validate_metadata_table_files(table => '{name}', verbose => true)"
-    found = reference.sql(f"REFRESH TABLE {name}", call, conf=INDEXES).to_pylist()
-    assert found
-    assert all(row["is_present_in_fs"] and row["is_present_in_metadata"] and row["fs_size"] == row["metadata_size"] for row in found)
+    result = reference.sql(f"REFRESH TABLE {name}", call, conf=INDEXES).to_pylist()
+    assert result
+    assert all(row["is_present_in_fs"] and row["is_present_in_metadata"] and row["fs_size"] == row["metadata_size"] for row in result)
     for condition in CONDITIONS:
         question = f"SELECT id FROM {name} WHERE {condition}"
         by_index, by_rows = (
             reference.sql(question, conf=conf)["id"].to_pylist() for conf in (INDEXES, {"hoodie.metadata.enable": "false"})
         )
-        ours = told.table.to_arrow(columns=["id"], filter=condition)["id"].to_pylist()
+        ours = messages.table.to_arrow(columns=["id"], filter=condition)["id"].to_pylist()
         assert sorted(by_index) == sorted(by_rows) == sorted(ours), condition
-    assert [row for row in told.table.inspect.health().to_pylist() if row["check"] != "nothing pending"] == []
+    assert [row for row in messages.table.inspect.health().to_pylist() if row["check"] != "nothing pending"] == []
 
 
 @pytest.mark.slow

@@ -64,13 +64,13 @@ class Table:
     def partial_update(self) -> None:
         """New amounts for some rows, whose prices are not brought."""
         table = HudiTable.open(self.path)
-        found = table.to_arrow(meta_columns=True).slice(0, 3)
-        amounts = pa.array([self.amount] * found.num_rows, pa.int64())
-        rows = found.drop_columns(["price"])
+        result = table.to_arrow(meta_columns=True).slice(0, 3)
+        amounts = pa.array([self.amount] * result.num_rows, pa.int64())
+        rows = result.drop_columns(["price"])
         rows = rows.set_column(rows.schema.get_field_index("amount"), "amount", amounts)
-        for key in found.column("id").to_pylist():
+        for key in result.column("id").to_pylist():
             self.model.rows[key]["amount"] = self.amount
-        write(table, Operation.UPSERT_PREPPED, rows, options=NO_COMPACTION, located=True, columns=("id", "city", "amount"))
+        write(table, Operation.UPSERT_PREPPED, rows, options=NO_COMPACTION, prepped=True, columns=("id", "city", "amount"))
 
     def pyhudi_compacts(self) -> None:
         HudiTable.open(self.path).services.compact()

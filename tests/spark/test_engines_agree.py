@@ -61,13 +61,13 @@ Steps = list[tuple[str, list[dict[str, object]]]]
 
 
 def compare(spark: SparkSession, folder: Path, shape: str, steps: Steps) -> None:
-    found = []
+    result = []
     for engine in ("local", "spark"):
         path = str(folder / str(next(numbers)))
         for operation, batch in steps:
             write(spark, path, shape, operation, batch, engine)
-        found.append(content(path))
-    assert found[0] == found[1]
+        result.append(content(path))
+    assert result[0] == result[1]
 
 
 @pytest.mark.parametrize("shape", slow_cases(SHAPES, LONG))
@@ -102,8 +102,8 @@ def test_spark_tasks_fill_rows_from_each_other_and_from_what_is_stored(
     for batch in (stored, changes):
         rows = [{"id": key, "city": "lima", "seen": seen, "fare": fare} for key, seen, fare in batch]
         write(spark, str(tmp_path / "t"), "partial", "upsert", rows, "spark")
-    found = [(row[2], row[4], row[5]) for row in content(str(tmp_path / "t"))]
-    assert found == [("a", 5, 0.5), ("b", 5, 2.5), ("c", 3, 9.5), ("d", 3, 0.5), ("e", 2, 1.5)]
+    result = [(row[2], row[4], row[5]) for row in content(str(tmp_path / "t"))]
+    assert result == [("a", 5, 0.5), ("b", 5, 2.5), ("c", 3, 9.5), ("d", 3, 0.5), ("e", 2, 1.5)]
 
 
 def test_engine_is_recorded_in_the_commit_and_follows_the_size_of_the_plan(spark: SparkSession, tmp_path: Path) -> None:
@@ -145,5 +145,5 @@ def content(path: str) -> list[tuple[Any, ...]]:
     if not (Path(path) / ".hoodie").exists():
         return []
     columns = ["_hoodie_record_key", "_hoodie_partition_path", *SCHEMA.names]
-    found = HudiTable.open(path).to_arrow(columns=columns).to_pylist()
-    return sorted((tuple(row.values()) for row in found), key=repr)
+    result = HudiTable.open(path).to_arrow(columns=columns).to_pylist()
+    return sorted((tuple(row.values()) for row in result), key=repr)

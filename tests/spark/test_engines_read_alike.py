@@ -90,5 +90,5 @@ def test_both_engines_read_the_values_that_were_written(spark: SparkSession, tmp
     assert data(read.select(SCHEMA.names).toArrow()) == expected
     for row in expected:
         for field in (one.partition(":")[0] for one in fields.split(",")):
-            found = read.where(read[field].eqNullSafe(row[field])) if field not in ("ts", "local") else read.where(f"id = '{row['id']}'")
-            assert row["id"] in [one.id for one in found.select("id").collect()], (field, row[field])
+            result = read.where(read[field].eqNullSafe(row[field])) if field not in ("ts", "local") else read.where(f"id = '{row['id']}'")
+            assert row["id"] in [one.id for one in result.select("id").collect()], (field, row[field])

@@ -168,8 +168,8 @@ def batch(rows: Sequence[tuple[Any, ...]]) -> pa.Table:
 
 def content(path: Path) -> list[tuple[Any, ...]]:
     columns = ["_hoodie_record_key", "_hoodie_partition_path", *SCHEMA.names]
-    found = HudiTable.open(str(path)).to_arrow(columns=columns).to_pylist()
-    return sorted((tuple(row.values()) for row in found), key=repr)
+    rows = HudiTable.open(str(path)).to_arrow(columns=columns).to_pylist()
+    return sorted((tuple(row.values()) for row in rows), key=repr)
 
 
 @pytest.mark.parametrize("kind", KINDS)

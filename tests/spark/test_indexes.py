@@ -29,9 +29,9 @@ def rows(spark: SparkSession, first: int, end: int, value: int):
 
 
 def values(table: HudiTable) -> dict[str, int]:
-    found = table.to_arrow()
-    assert found.num_rows == len(set(found["id"].to_pylist()))
-    return dict(zip(found["id"].to_pylist(), found["value"].to_pylist(), strict=True))
+    table_rows = table.to_arrow()
+    assert table_rows.num_rows == len(set(table_rows["id"].to_pylist()))
+    return dict(zip(table_rows["id"].to_pylist(), table_rows["value"].to_pylist(), strict=True))
 
 
 @pytest.mark.parametrize(("options", "kind"), [(BUCKET, "COPY_ON_WRITE"), (RING, "MERGE_ON_READ")])

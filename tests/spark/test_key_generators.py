@@ -127,8 +127,8 @@ def test_generator_of_a_user_travels_to_the_tasks(spark: SparkSession, tmp_path:
     )
     table.bulk_insert(rows, options=ON_SPARK)
     table.upsert(rows, options=ON_SPARK)
-    found = table.to_arrow(columns=[KEYS, PATH]).to_pylist()
-    assert sorted(found, key=repr) == [{KEYS: "ab!", PATH: "a"}, {KEYS: "cd!", PATH: "c"}]
+    result = table.to_arrow(columns=[KEYS, PATH]).to_pylist()
+    assert sorted(result, key=repr) == [{KEYS: "ab!", PATH: "a"}, {KEYS: "cd!", PATH: "c"}]
 
 
 @dataclass(frozen=True)

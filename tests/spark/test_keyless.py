@@ -58,8 +58,8 @@ def newest_engine(path: Path) -> str:
 
 def read(spark: SparkSession, path: Path, where: str = "true") -> DataFrame:
     """Rows as they are now: what is written of them must not read the table again."""
-    found = spark.read.format("hudi").load(str(path)).where(where)
-    return spark.createDataFrame(found.toArrow())
+    result = spark.read.format("hudi").load(str(path)).where(where)
+    return spark.createDataFrame(result.toArrow())
 
 
 def rows(path: Path) -> list[tuple[Any, ...]]:
@@ -82,28 +82,28 @@ def test_update_of_the_table_by_its_own_frame(spark: SparkSession, path: Path) -
 
 
 def test_row_whose_partition_value_changes_moves(spark: SparkSession, path: Path) -> None:
-    found = read(spark, path)
-    twice = found.withColumn("v", F.lit(7)).unionByName(found.where("id = 1").withColumn("v", F.lit(8)))
+    result = read(spark, path)
+    twice = result.withColumn("v", F.lit(7)).unionByName(result.where("id = 1").withColumn("v", F.lit(8)))
     save(twice.withColumn("city", F.lit("b")), path)
     assert [(number, city) for number, _, city in rows(path)] == [(1, "b"), (2, "b"), (3, "b")]
     save(read(spark, path, "id = 3").withColumn("city", F.lit("new")), path)
     assert [(number, city) for number, _, city in rows(path)] == [(1, "b"), (2, "b"), (3, "new")]
-    keys = {row["id"]: row[RECORD_KEY] for row in found.collect()}
+    keys = {row["id"]: row[RECORD_KEY] for row in result.collect()}
     assert {row["id"]: row[RECORD_KEY] for row in read(spark, path).collect()} == keys
 
 
 def test_deletes_by_meta_columns(spark: SparkSession, path: Path) -> None:
-    found = read(spark, path, "id < 3")
-    save(found.select(*META_COLUMNS), path, **DELETE)
+    result = read(spark, path, "id < 3")
+    save(result.select(*META_COLUMNS), path, **DELETE)
     assert rows(path) == [(3, 3, "a")]
-    save(found, path, **DELETE)
+    save(result, path, **DELETE)
     assert rows(path) == [(3, 3, "a")]
 
 
 def test_rows_that_do_not_name_their_records_are_refused(spark: SparkSession, path: Path) -> None:
-    found = read(spark, path)
-    without = {"without": found.drop(*META_COLUMNS), "some": found.drop(PARTITION_PATH)}
-    nulls = found.withColumn(RECORD_KEY, F.expr(f"if(id = 1, null, {RECORD_KEY})"))
+    result = read(spark, path)
+    without = {"without": result.drop(*META_COLUMNS), "some": result.drop(PARTITION_PATH)}
+    nulls = result.withColumn(RECORD_KEY, F.expr(f"if(id = 1, null, {RECORD_KEY})"))
     for frame, says in ((without["without"], RECORD_KEY), (without["some"], PARTITION_PATH), (nulls, "in 1 rows")):
         for options in (UPSERT, DELETE):
             with pytest.raises(KeyFieldError, match=says):
@@ -112,18 +112,18 @@ def test_rows_that_do_not_name_their_records_are_refused(spark: SparkSession, pa
 
 
 def test_row_whose_record_is_not_there_is_refused(spark: SparkSession, path: Path) -> None:
-    found = read(spark, path)
+    result = read(spark, path)
     HudiTable.open(str(path)).delete(where="id = 1")
-    for frame in (found, found.where("id = 2").withColumn(RECORD_KEY, F.lit("x")), found.where("id = 1").withColumn("city", F.lit("b"))):
+    for frame in (result, result.where("id = 2").withColumn(RECORD_KEY, F.lit("x")), result.where("id = 1").withColumn("city", F.lit("b"))):
         with pytest.raises(KeyFieldError, match="has no record"):
             save(frame, path)
     assert rows(path) == ROWS[1:]
 
 
 def test_rows_without_meta_columns_and_inserts_are_added(spark: SparkSession, path: Path) -> None:
-    found = read(spark, path, "id = 1")
-    save(found.drop(*META_COLUMNS), path)
-    save(found, path, **{"hoodie.datasource.write.operation": "insert"})
+    result = read(spark, path, "id = 1")
+    save(result.drop(*META_COLUMNS), path)
+    save(result, path, **{"hoodie.datasource.write.operation": "insert"})
     assert [row[0] for row in rows(path)] == [1, 1, 1, 2, 3]
 
 
@@ -131,13 +131,13 @@ def test_rows_without_meta_columns_and_inserts_are_added(spark: SparkSession, pa
 @pytest.mark.parametrize("engine", ["local", "spark"], indirect=True)
 def test_merge_on_read_rows_that_were_read_are_updated(spark: SparkSession, tmp_path: Path, engine: str, version: str) -> None:
     path = merge_on_read(spark, tmp_path, version)
-    found = read(spark, path)
-    save(found.withColumn("v", F.lit(0)), path)
+    result = read(spark, path)
+    save(result.withColumn("v", F.lit(0)), path)
     assert newest_engine(path) == engine
-    save(found.where("id = 2"), path, **DELETE)
+    save(result.where("id = 2"), path, **DELETE)
     assert newest_engine(path) == engine
     assert rows(path) == [(1, 0, "a"), (3, 0, "a")]
-    for frame in (found, found.where("id = 2"), found.where("id = 2").withColumn("city", F.lit("a"))):
+    for frame in (result, result.where("id = 2"), result.where("id = 2").withColumn("city", F.lit("a"))):
         with pytest.raises(KeyFieldError, match="in partition 'b': it was deleted since"):
             save(frame, path)
     assert rows(path) == [(1, 0, "a"), (3, 0, "a")]

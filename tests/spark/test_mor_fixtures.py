@@ -27,9 +27,9 @@ def test_snapshot_is_that_of_the_local_reader(spark: SparkSession, name: str, fi
     path = fixture_table(name)
     frame = spark.read.format("hudi").load(str(path))
     local = HudiTable.open(path).to_arrow(meta_columns=True)
-    found = frame.toArrow()
-    compared = [column for column in found.column_names if not is_text_of_path(path, column)]
-    assert rows(found, compared) == rows(local, compared)
+    result = frame.toArrow()
+    compared = [column for column in result.column_names if not is_text_of_path(path, column)]
+    assert rows(result, compared) == rows(local, compared)
     assert frame.count() == local.num_rows
 
 

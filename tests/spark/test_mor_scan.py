@@ -63,9 +63,9 @@ def test_columns_are_pruned_and_filters_pushed(spark: SparkSession, trips: HudiT
 
 
 def test_rows_are_those_of_the_local_reader(spark: SparkSession, trips: HudiTable) -> None:
-    found = load(spark, trips).orderBy("id").toArrow().select(SCHEMA.names)
-    assert found.to_pylist() == trips.to_arrow().sort_by("id").to_pylist()
-    assert found.num_rows == 29
+    result = load(spark, trips).orderBy("id").toArrow().select(SCHEMA.names)
+    assert result.to_pylist() == trips.to_arrow().sort_by("id").to_pylist()
+    assert result.num_rows == 29
 
 
 def test_filter_on_a_column_never_shows_what_an_update_replaced(spark: SparkSession, trips: HudiTable) -> None:
@@ -138,8 +138,8 @@ def test_self_join_reads_both_sides_merged(spark: SparkSession, trips: HudiTable
 
 def test_time_travel_reads_the_logs_of_that_time(spark: SparkSession, trips: HudiTable) -> None:
     first = trips.history()["requested"][0].as_py()
-    found = load(spark, trips, **{"as.of.instant": first}).agg({"amount": "sum", "id": "count"}).first()
-    assert tuple(found) == (30, 30)
+    result = load(spark, trips, **{"as.of.instant": first}).agg({"amount": "sum", "id": "count"}).first()
+    assert tuple(result) == (30, 30)
 
 
 def test_read_optimized_leaves_logs_out(spark: SparkSession, trips: HudiTable) -> None:
@@ -158,9 +158,9 @@ def test_cached_data_serves_the_same_snapshot_only(spark: SparkSession, trips: H
 
 
 def test_input_files_are_those_of_the_table(spark: SparkSession, trips: HudiTable) -> None:
-    found = load(spark, trips).inputFiles()
-    assert len(found) == 5
-    assert all(file.startswith(f"file:{trips.storage.uri}/") for file in found)
+    result = load(spark, trips).inputFiles()
+    assert len(result) == 5
+    assert all(file.startswith(f"file:{trips.storage.uri}/") for file in result)
 
 
 def test_delta_rows_stand_below_the_folder_that_spark_removes_and_not_in_the_table(spark: SparkSession, trips: HudiTable) -> None:

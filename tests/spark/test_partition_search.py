@@ -142,8 +142,8 @@ def test_path_that_alone_could_tell_the_columns_and_does_not_is_an_error(spark: 
 def test_what_a_users_own_generator_wrote_is_not_taken_for_the_value(spark: SparkSession, tmp_path: Path) -> None:
     schema = pa.schema([("id", pa.int64()), ("p", pa.string())])
     rows = {"hash-7": pa.table([[1], ["oslo"]], schema=schema)}
-    own = {"hoodie.table.partition.fields": "p", "hoodie.table.keygenerator.class": "com.acme.Hashes"}
-    assert Recorded(spark, make_table(tmp_path, schema, rows, own)).ids("p = 'oslo'") == [1]
+    mdt = {"hoodie.table.partition.fields": "p", "hoodie.table.keygenerator.class": "com.acme.Hashes"}
+    assert Recorded(spark, make_table(tmp_path, schema, rows, mdt)).ids("p = 'oslo'") == [1]
 
 
 def test_default_is_a_value_like_any_other(spark: SparkSession, tmp_path: Path) -> None:

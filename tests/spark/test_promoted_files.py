@@ -81,8 +81,8 @@ def widened(folder: Path, old: pa.DataType, new: pa.DataType, values: list[Any])
 )
 def test_old_types_are_read_as_those_of_today(spark: SparkSession, tmp_path: Path, old, new, values, shown) -> None:
     path = widened(tmp_path / "t", old, new, values)
-    found = load(spark, path).orderBy("id").toArrow()["c"].to_pylist()
-    assert repr(found) == repr(shown) == repr(HudiTable.open(path).to_arrow().sort_by("id")["c"].to_pylist())
+    rows = load(spark, path).orderBy("id").toArrow()["c"].to_pylist()
+    assert repr(rows) == repr(shown) == repr(HudiTable.open(path).to_arrow().sort_by("id")["c"].to_pylist())
 
 
 def test_files_are_looked_at_only_where_the_first_schema_leaves_something_open(

@@ -60,8 +60,8 @@ def test_as_of_a_time_before_the_first_commit_is_empty(spark: SparkSession, tabl
 
 
 def test_filter_finds_nan_which_spark_takes_for_the_greatest_number(spark: SparkSession, tmp_path: Path) -> None:
-    found = HudiTable.create(tmp_path / "reals", pa.schema({"id": pa.int64(), "x": pa.float64()}), name="reals", keys=["id"])
-    found.insert([{"id": 1, "x": 1.0}, {"id": 2, "x": float("nan")}])
+    result = HudiTable.create(tmp_path / "reals", pa.schema({"id": pa.int64(), "x": pa.float64()}), name="reals", keys=["id"])
+    result.insert([{"id": 1, "x": 1.0}, {"id": 2, "x": float("nan")}])
     frame = spark.read.format("hudi").load(str(tmp_path / "reals"))
     assert [frame.filter(text).count() for text in ("x > 5", "x >= 5", "x = double('NaN')", "x < 5")] == [1, 1, 1, 1]
 

@@ -35,17 +35,17 @@ def rows(table: pa.Table, columns: list[str]) -> list[str]:
 def test_rows_are_those_that_apache_hudi_read(spark: SparkSession, name: str, fixture_table: FixtureTable) -> None:
     path = fixture_table(name)
     expected = pq.read_table(path.parent / f"{path.name}.expected.parquet")
-    found = load(spark, path).toArrow()
-    assert found.column_names == expected.column_names
+    result = load(spark, path).toArrow()
+    assert result.column_names == expected.column_names
     timestamps = HudiTable.open(path).config.partition_fields if "timestamp_partitions" in name else ()
-    assert rows(as_texts(found, timestamps), found.column_names) == rows(expected, found.column_names)
+    assert rows(as_texts(result, timestamps), result.column_names) == rows(expected, result.column_names)
 
 
-def as_texts(found: pa.Table, columns: Sequence[str]) -> pa.Table:
+def as_texts(result: pa.Table, columns: Sequence[str]) -> pa.Table:
     """Numbers of a timestamp-based key generator as Apache Hudi's DataFrame shows them: their digits."""
     for column in columns:
-        found = found.set_column(found.column_names.index(column), column, found[column].cast(pa.string()))
-    return found
+        result = result.set_column(result.column_names.index(column), column, result[column].cast(pa.string()))
+    return result
 
 
 @pytest.mark.parametrize("name", [*OTHERS, *WITH_LOGS])
@@ -53,12 +53,12 @@ def test_rows_are_those_of_the_local_reader(spark: SparkSession, name: str, fixt
     path = fixture_table(name)
     is_optimized = name in WITH_LOGS
     local = HudiTable.open(path).to_arrow(mode="read_optimized" if is_optimized else "snapshot", meta_columns=True)
-    found = load(spark, path, **(READ_OPTIMIZED if is_optimized else {})).toArrow()
-    shown = [column for column in local.column_names if column in found.column_names]
-    assert found.column_names == shown
+    result = load(spark, path, **(READ_OPTIMIZED if is_optimized else {})).toArrow()
+    shown = [column for column in local.column_names if column in result.column_names]
+    assert result.column_names == shown
     assert {column for column in local.column_names if column not in shown} == missing(local, name)
     compared = [column for column in shown if not is_text_of_path(path, column)]
-    assert rows(found, compared) == rows(local, compared)
+    assert rows(result, compared) == rows(local, compared)
 
 
 def missing(local: pa.Table, name: str) -> set[str]:

@@ -54,9 +54,9 @@ def test_meta_columns_come_first_and_the_others_in_the_order_of_the_schema(spark
 
 def test_filter_on_a_view_in_sql_prunes_partitions(spark: SparkSession, trips: Path) -> None:
     load(spark, trips).createOrReplaceTempView("trips_view")
-    found = spark.sql("SELECT count(*) AS n FROM (SELECT * FROM trips_view WHERE amount >= 0) WHERE city = 'lima'")
-    assert found.first()["n"] == 10
-    assert "PartitionFilters: [isnotnull(city" in plan_of(found)
+    result = spark.sql("SELECT count(*) AS n FROM (SELECT * FROM trips_view WHERE amount >= 0) WHERE city = 'lima'")
+    assert result.first()["n"] == 10
+    assert "PartitionFilters: [isnotnull(city" in plan_of(result)
     spark.catalog.dropTempView("trips_view")
 
 

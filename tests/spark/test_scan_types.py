@@ -44,8 +44,8 @@ def table_of_old_files(folder: Path, held: pa.DataType, stated: pa.DataType, val
 def test_file_written_before_a_column_widened_is_read(
     spark: SparkSession, tmp_path: Path, held: pa.DataType, stated: pa.DataType, value: Any, shown: Any
 ) -> None:
-    found = load(spark, table_of_old_files(tmp_path, held, stated, [value, None])).select("c").toArrow()
-    assert [_plain(one) for one in found["c"].to_pylist()] == [shown, None]
+    result = load(spark, table_of_old_files(tmp_path, held, stated, [value, None])).select("c").toArrow()
+    assert [_plain(one) for one in result["c"].to_pylist()] == [shown, None]
 
 
 def test_file_written_before_a_column_was_added_gives_nulls(spark: SparkSession, tmp_path: Path) -> None:
@@ -94,8 +94,8 @@ def test_partition_value_from_the_path_has_the_type_of_the_schema(
 ) -> None:
     path = f"p={text}" if hive == "true" else text
     frame = load(spark, partitioned(tmp_path, kind, {path: None, "p=__HIVE_DEFAULT_PARTITION__": None}, hive))
-    found = {row.p for row in frame.collect()}
-    assert found == {shown, None} if hive == "true" else {shown}
+    ps = {row.p for row in frame.collect()}
+    assert ps == {shown, None} if hive == "true" else {shown}
     assert frame.where(frame.p == shown).count() == 1
 
 

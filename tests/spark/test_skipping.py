@@ -166,8 +166,8 @@ def test_buckets_of_other_keys_are_left_out_without_a_metadata_table(spark: Spar
     made = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"])
     options = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4", "hoodie.metadata.enable": "false"}
     made.upsert(pa.concat_tables([rows(group) for group in range(GROUPS)]), options=options)
-    found = load(spark, made).where("id IN (301, 501)")
-    assert sorted(row.id for row in found.collect()) == [301, 501]
-    (line,) = explain_scans(found)
+    result = load(spark, made).where("id IN (301, 501)")
+    assert sorted(row.id for row in result.collect()) == [301, 501]
+    (line,) = explain_scans(result)
     assert "1 of 4 file slices" in line or "2 of 4 file slices" in line
     assert "by bucket index" in line

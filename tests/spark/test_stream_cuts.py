@@ -114,8 +114,8 @@ def check_cuts(spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatc
             deaths.at(chosen.randrange(90), chosen.choice(DEATHS))
         died += not run_stream(spark, folder, kind)
         deaths.at(NEVER, Fault.BEFORE)
-        found = Counter(HudiTable.open(folder / "t").to_arrow()["id"].to_pylist())
-        assert set(found.values()) == {1}, f"after {number} files: {found.most_common(1)}"
+        counts = Counter(HudiTable.open(folder / "t").to_arrow()["id"].to_pylist())
+        assert set(counts.values()) == {1}, f"after {number} files: {counts.most_common(1)}"
     assert run_stream(spark, folder, kind)
     assert died >= cuts // 2
     assert Counter(HudiTable.open(folder / "t").to_arrow()["id"].to_pylist()) == Counter(range(2 * cuts + 2))

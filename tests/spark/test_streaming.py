@@ -162,12 +162,12 @@ class Follower:
         self.pipe, self.name, self.options = pipe, name, options
 
     def next(self, *columns: str) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = []
+        result: list[tuple[Any, ...]] = []
         stream = self.pipe.spark.readStream.format("hudi").options(**self.options).load(str(self.pipe.table))
-        writer = stream.writeStream.foreachBatch(lambda frame, _: found.extend(map(tuple, frame.select(*columns).collect())))
+        writer = stream.writeStream.foreachBatch(lambda frame, _: result.extend(map(tuple, frame.select(*columns).collect())))
         writer = writer.option("checkpointLocation", str(self.pipe.folder / self.name))
         writer.trigger(availableNow=True).start().awaitTermination()
-        return sorted(found)
+        return sorted(result)
 
 
 def test_a_limited_stream_takes_so_many_commits_a_batch_also_after_a_restart(pipe: Pipe) -> None:

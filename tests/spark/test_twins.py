@@ -33,5 +33,5 @@ def test_a_record_deleted_in_a_log_does_not_come_back_with_its_successor(spark: 
     write([(1, "")], "delete")
     write([(1, "b")], "insert")
     write([(1, "c"), (2, "c"), (3, "c")], "upsert")
-    found = HudiTable.open(path).to_arrow().to_pylist()
-    assert sorted((row["id"], row["v"]) for row in found) == [(1, "c"), (2, "c"), (3, "c")]
+    result = HudiTable.open(path).to_arrow().to_pylist()
+    assert sorted((row["id"], row["v"]) for row in result) == [(1, "c"), (2, "c"), (3, "c")]

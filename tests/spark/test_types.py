@@ -61,11 +61,11 @@ def test_every_type_is_read_back_from_a_data_frame(spark: SparkSession, tmp_path
     options = {"hoodie.table.name": "t", "hoodie.datasource.write.recordkey.field": "id", "hoodie.datasource.write.table.type": kind}
     for part in (rows, rows.where("id = 1")):
         part.write.format("hudi").options(**options, **{"pyhudi.engine": engine}).mode("append").save(path)
-    found = spark.read.format("hudi").load(path)
-    assert shown(found) == shown(rows)
+    result = spark.read.format("hudi").load(path)
+    assert shown(result) == shown(rows)
     retained = {"tinyint": "int", "smallint": "int"}
     types = {field.name: field.dataType.simpleString() for field in rows.schema.fields}
-    assert {field.name: field.dataType.simpleString() for field in found.schema.fields if field.name in types} == {
+    assert {field.name: field.dataType.simpleString() for field in result.schema.fields if field.name in types} == {
         name: retained.get(text, text) for name, text in types.items()
     }
 
@@ -149,5 +149,5 @@ def test_columns_evolve_or_are_refused_before_anything_is_written(spark: SparkSe
             assert HudiTable.open(path).history().num_rows == 1, what
         else:
             write(query, path)
-            found = spark.read.format("hudi").load(path).orderBy("id").collect()
-            assert [tuple(row)[5:] for row in found] == expected, what
+            result = spark.read.format("hudi").load(path).orderBy("id").collect()
+            assert [tuple(row)[5:] for row in result] == expected, what

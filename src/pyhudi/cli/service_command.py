@@ -12,7 +12,7 @@ import click
 from pyhudi.cli.shared_arguments import chosen_engine, pairs, show_progress
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.service.service_engine import Progress
-from pyhudi.service.table_service import MODES, Mode, ServiceResult
+from pyhudi.service.table_service import MODES, ServiceMode, ServiceResult
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.table_services import Services
 
@@ -35,7 +35,7 @@ class ServiceMethod(Protocol):
         self,
         instant: str | None,
         *,
-        mode: Mode,
+        mode: ServiceMode,
         dry_run: bool,
         options: Mapping[str, str],
         engine: Engine | None,
@@ -55,7 +55,7 @@ class TableResult(Protocol):
 
 def service_command(
     name: str,
-    about: str,
+    summary: str,
     method: Callable[[Services, Mapping[str, Any]], ServiceMethod],
     *,
     noun: str,
@@ -67,7 +67,7 @@ def service_command(
 
     Args:
         name: of the command.
-        about: its help.
+        summary: its help.
         method: returns the method of `table.services` to call, given the values of `flags`.
         noun: what one run of the service is called.
         nothing: is printed when there is nothing to do.
@@ -91,12 +91,12 @@ def service_command(
             progress=show_progress if show else None,
         )
 
-    return _command(name, about, run, (*plan, *flags), (*_ENGINE,), _PROGRESS, f"One JSON object for each {noun}.", nothing, option_keys)
+    return _command(name, summary, run, (*plan, *flags), (*_ENGINE,), _PROGRESS, f"One JSON object for each {noun}.", nothing, option_keys)
 
 
 def table_command(
     name: str,
-    about: str,
+    summary: str,
     run: Callable[[HudiTable, Mapping[str, str], Mapping[str, Any]], Sequence[TableResult]],
     *,
     flags: Sequence[click.Option] = (),
@@ -106,12 +106,12 @@ def table_command(
 
     Arguments as of `service_command`.
     """
-    return _command(name, about, run, flags, (), (), "One JSON object.", "", option_keys)
+    return _command(name, summary, run, flags, (), (), "One JSON object.", "", option_keys)
 
 
 def _command(
     name: str,
-    about: str,
+    summary: str,
     run: Callable[[HudiTable, Mapping[str, str], Mapping[str, Any]], Sequence[TableResult]],
     flags: Sequence[click.Option],
     engine: Sequence[click.Option],
@@ -134,4 +134,4 @@ def _command(
         if not results and not values["as_json"]:
             click.echo(nothing)
 
-    return click.Command(name, callback=callback, params=[*_PATH, *flags, *_OPTIONS, *engine, *output, *progress], help=about)
+    return click.Command(name, callback=callback, params=[*_PATH, *flags, *_OPTIONS, *engine, *output, *progress], help=summary)

@@ -28,8 +28,8 @@ def plain_slices(partition_path: str, sizes: Mapping[str, int], timeline: Timeli
     named = base_file_names(sizes)
     if named is None:
         return None
-    shown = {instant for instant in {instant for _, _, instant in named} if timeline.visibility.shows(instant)}
-    visible = [one for one in named if one[2] in shown and one[1] not in removed]
+    visible_instants = {instant for instant in {instant for _, _, instant in named} if timeline.visibility.is_visible(instant)}
+    visible = [one for one in named if one[2] in visible_instants and one[1] not in removed]
     visible.sort(key=itemgetter(1, 2))
     newest = {file_id: (name, instant, sizes[name], 0) for name, file_id, instant in visible}
     if len(newest) < len(visible) and len({one[1:] for one in visible}) < len(visible):

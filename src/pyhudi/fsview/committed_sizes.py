@@ -18,14 +18,14 @@ from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.file_groups import PartitionFiles, ids_of
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.fsview.slice_list import SliceList
-from pyhudi.spec.extra_metadata import LOG_CHECKSUM_NOTE
+from pyhudi.spec.extra_metadata import LOG_CHECKSUM_KEY
 from pyhudi.spec.files.file_group import BaseFile, join_path
 from pyhudi.spec.files.file_names import file_and_instant, parse_log_file_name
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.log_checksums import LogChecksum, noted_log_checksums
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.timeline.instant_details import commit_of, instant_path
+from pyhudi.timeline.instant_details import instant_path, load_commit_metadata
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.workers import workers
 
@@ -185,12 +185,12 @@ def written_by(storage: Storage, config: TableConfig, timeline: Timeline, instan
 
 def _read(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> Written:
     try:
-        metadata = commit_of(storage, config, timeline, instant)
+        metadata = load_commit_metadata(storage, config, timeline, instant)
     except FileNotFoundError:
         return Written((), {})  # archived or restored since the timeline was read: nothing is known of it
     completed = timeline.completion_time(instant.requested) or instant.requested
     try:
-        checksums = noted_log_checksums(metadata.extra.get(LOG_CHECKSUM_NOTE))
+        checksums = noted_log_checksums(metadata.extra_metadata.get(LOG_CHECKSUM_KEY))
     except CorruptTableError as error:
         raise CorruptTableError(f"file '{instant_path(config, instant)}' of table {storage.uri}: {error}") from error
     written = []

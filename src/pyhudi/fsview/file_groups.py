@@ -50,7 +50,7 @@ class PartitionFiles:
 
 def committed_files(partition_path: str, listing: Iterable[FileStatus], timeline: Timeline) -> PartitionFiles:
     """Return the data files of a listing that the timeline makes visible; other names are not ours and are ignored."""
-    result, is_committed, names_tell = PartitionFiles(), lru_cache(timeline.visibility.shows), timeline.layout > 1
+    result, is_committed, names_tell = PartitionFiles(), lru_cache(timeline.visibility.is_visible), timeline.layout > 1
     unseen: list[tuple[LogFileName, int]] = []
     unseen_bases: set[tuple[str, str]] = set()
     for status in listing:

@@ -19,7 +19,7 @@ from pyhudi.spec.files.file_group import BaseFile, FileGroup, FileGroupId, FileS
 from pyhudi.spec.files.file_names import parse_base_file_name
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import FileStatus, Storage
-from pyhudi.timeline.instant_details import commit_at
+from pyhudi.timeline.instant_details import find_commit_metadata
 from pyhudi.timeline.timeline import Timeline
 
 
@@ -219,6 +219,6 @@ class FileSystemView:
     def _stats_of_commit(self, requested: str) -> tuple[WriteStat, ...] | None:
         """Return what a commit wrote; None when neither the timeline nor its archive knows it."""
         if requested not in self._stats:
-            commit = commit_at(self.storage, self.config, self.timeline, requested)
+            commit = find_commit_metadata(self.storage, self.config, self.timeline, requested)
             self._stats[requested] = None if commit is None else tuple(commit.all_stats())
         return self._stats[requested]

@@ -30,10 +30,10 @@ class _Group:
 
     def candidates(self, timeline: Timeline) -> Iterator[str]:
         """Yield the names that can belong to the newest slice."""
-        shows = timeline.visibility.shows
-        start = next((instant for instant, _ in reversed(self.base) if shows(instant)), "")
+        is_visible = timeline.visibility.is_visible
+        start = next((instant for instant, _ in reversed(self.base) if is_visible(instant)), "")
         since = bisect.bisect_left(self.logs, (start, ""))
-        if since and timeline.layout > 1 and timeline.completed_late(self.logs[0][0], self.logs[since - 1][0], start):
+        if since and timeline.layout > 1 and timeline.completed_at_or_after(self.logs[0][0], self.logs[since - 1][0], start):
             start, since = "", 0  # when each of the logs was completed decides on its slice
         yield from (name for _, name in self.base[bisect.bisect_left(self.base, (start, "")) :])
         yield from (name for _, name in self.logs[since:])

@@ -10,7 +10,7 @@ from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.instant import Action
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline.timeline import Timeline
 
 
@@ -20,7 +20,7 @@ def replaced_groups(storage: Storage, config: TableConfig, timeline: Timeline) -
     for instant in timeline.data_instants():
         if instant.action is not Action.REPLACE_COMMIT:
             continue
-        metadata = commit_of(storage, config, timeline, instant)
+        metadata = load_commit_metadata(storage, config, timeline, instant)
         for partition_path, file_ids in (metadata.replaced or {}).items():
             replaced.update(dict.fromkeys((FileGroupId(partition_path, id_) for id_ in file_ids), instant.requested))
     return replaced

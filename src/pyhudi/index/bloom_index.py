@@ -14,7 +14,7 @@ from pyhudi.codec.bloom_codec import BloomFilter, BloomType
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.index_probe import KeyScan
-from pyhudi.index.index_protocol import Hits, Lookup, Wanted
+from pyhudi.index.index_protocol import Hits, KeyLookup, LookupContext
 from pyhudi.index.metadata_lookup import usable_metadata_table
 from pyhudi.kernels.base_file.bloom_probe import might_contain
 from pyhudi.kernels.keys.key_probe import Precheck
@@ -32,24 +32,24 @@ class FilterScan:
     precheck: Precheck = field(default_factory=lambda: Precheck(bloom=True))
     from_metadata: bool = False
 
-    def find(self, wanted: Sequence[Wanted], lookup: Lookup) -> list[list[Hits]]:
+    def locate(self, key_lookups: Sequence[KeyLookup], lookup: LookupContext) -> list[list[Hits]]:
         """Return, for each question, the slices that hold some of its keys."""
         ruled_out: set[tuple[int, BaseFile]] = set()
         if self.from_metadata:
             try:
-                ruled_out = _is_ruled_out(wanted, lookup)
+                ruled_out = _is_ruled_out(key_lookups, lookup)
             except (CorruptTableError, UnsupportedError) as error:
                 _log.warning("the bloom filters of the metadata table of %s are not asked, footers are: %s", lookup.storage.uri, error)
-        return KeyScan(self.precheck).find(wanted, lookup, ruled_out)
+        return KeyScan(self.precheck).locate(key_lookups, lookup, ruled_out)
 
 
-def _is_ruled_out(wanted: Sequence[Wanted], lookup: Lookup) -> set[tuple[int, BaseFile]]:
+def _is_ruled_out(key_lookups: Sequence[KeyLookup], lookup: LookupContext) -> set[tuple[int, BaseFile]]:
     """Return which questions need not be put to which base files."""
     view = lookup.view
     table = usable_metadata_table(lookup, BLOOM_FILTERS)
     ruled_out: set[tuple[int, BaseFile]] = set()
     filters: dict[str, Mapping[str, BloomFilter]] = {}
-    for number, one in enumerate(wanted):
+    for number, one in enumerate(key_lookups):
         for path in one.paths(view):
             if path not in filters:
                 filters[path] = _filters(table, view, path)

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.index.index_protocol import Lookup
+from pyhudi.index.index_protocol import LookupContext
 from pyhudi.index.rows import PartitionRows, TaggedRows, key_array
 from pyhudi.index.simple_index import PartitionIndex
 from pyhudi.kernels.arrays.array_types import Indices
@@ -26,13 +26,13 @@ from pyhudi.spec.files.file_group import FileSlice
 class Buckets:
     """The buckets of one partition.
 
-    `beginnings` are how the file ids of its buckets begin, by number; `numbers` gives the bucket of each of some keys; `files_before`
+    `beginnings` are how the file ids of its buckets begin, by number; `numbers` gives the bucket of each of some keys; `required_files`
     are files of the table, by path, that must be there before rows of the partition, as far as they are missing.
     """
 
     beginnings: Sequence[str]
     numbers: Callable[[pa.StringArray], Indices]
-    files_before: Mapping[str, bytes] = field(default_factory=dict)
+    required_files: Mapping[str, bytes] = field(default_factory=dict)
 
     def slices(self, view: FileSystemView, path: str) -> dict[int, FileSlice]:
         """Return the newest slice of each bucket that has one.
@@ -87,7 +87,7 @@ class BucketIndex:
         """False: the same key may live in several partitions."""
         return False
 
-    def tag(self, parts: Sequence[PartitionRows], lookup: Lookup) -> list[TaggedRows]:
+    def tag(self, parts: Sequence[PartitionRows], lookup: LookupContext) -> list[TaggedRows]:
         """Return the rows by where they go; see the protocol. Known keys are looked for only where they are to be left out."""
         if not lookup.live_only:
             return self.assign_buckets(parts, lookup.view)
@@ -98,20 +98,20 @@ class BucketIndex:
         """Return the rows by their file groups without looking for keys; `new_groups` where all rows begin new file groups."""
         return [self._tag_part(part, view, new_groups) for part in parts]
 
-    def files_before(self, paths: Sequence[str], view: FileSystemView) -> Mapping[str, bytes]:
+    def required_files(self, paths: Sequence[str], view: FileSystemView) -> Mapping[str, bytes]:
         """Return files of the table, by path, that must be there before rows of these partitions, as far as they are missing."""
-        return {name: content for path in paths for name, content in self.hashing.buckets(view, path).files_before.items()}
+        return {name: content for path in paths for name, content in self.hashing.buckets(view, path).required_files.items()}
 
     def _tag_part(self, part: PartitionRows, view: FileSystemView, new_groups: bool) -> TaggedRows:
         path, buckets = part.partition_path, self.hashing.buckets(view, part.partition_path)
         slices = {} if new_groups else buckets.slices(view, path)
-        updates, opened = [], []
+        updates, new_buckets = [], []
         for number, rows in _by_number(part.rows, buckets.numbers(key_array(part.rows))):
             if number in slices:
                 updates.append((slices[number], rows))
             else:
-                opened.append((buckets.beginnings[number], rows))
-        return TaggedRows(path, tuple(updates), part.rows.slice(0, 0), opened=tuple(opened))
+                new_buckets.append((buckets.beginnings[number], rows))
+        return TaggedRows(path, tuple(updates), part.rows.slice(0, 0), new_buckets=tuple(new_buckets))
 
 
 def _by_number(rows: pa.Table, numbers: Indices) -> Iterator[tuple[int, pa.Table]]:

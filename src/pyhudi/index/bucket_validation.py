@@ -17,7 +17,7 @@ from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.bucket_index import Buckets, Hashing
 from pyhudi.index.bucket_numbers import CountRules, NumberedBuckets, bucket_of
 from pyhudi.index.index_options import BUCKET_COUNT, EXPRESSIONS, HASH_FIELDS
-from pyhudi.index.index_protocol import Lookup
+from pyhudi.index.index_protocol import LookupContext
 from pyhudi.index.log_inserts import keys_in_logs, logs_of
 from pyhudi.kernels.arrays.bucket_hash import list_hashes
 from pyhudi.kernels.base_file.base_file import FOOTER_MAX_KEY, FOOTER_MIN_KEY
@@ -36,7 +36,7 @@ class CheckedBuckets:
     """Buckets that are held against the keys of a partition before rows are sent to them: elsewhere a key would occur twice."""
 
     hashing: Hashing
-    lookup: Lookup
+    lookup: LookupContext
     _checked: set[str] = field(default_factory=set)
 
     def buckets(self, view: FileSystemView, path: str) -> Buckets:
@@ -52,7 +52,7 @@ class CheckedBuckets:
         return of_path
 
 
-def _check(lookup: Lookup, view: FileSystemView, path: str, buckets: Buckets) -> None:
+def _check(lookup: LookupContext, view: FileSystemView, path: str, buckets: Buckets) -> None:
     """Refuse buckets that some keys of a partition are not in; a wrong number, or wrong fields, leave half of the keys in place at most."""
     checked = 0
     slices = sorted(view.latest_slices(path), key=lambda file_slice: file_slice.group.file_id, reverse=True)
@@ -71,7 +71,7 @@ def _check(lookup: Lookup, view: FileSystemView, path: str, buckets: Buckets) ->
                 )
 
 
-def derived_count(lookup: Lookup, fields: Sequence[str], recent: Sequence[FileGroupId]) -> int:
+def derived_count(lookup: LookupContext, fields: Sequence[str], recent: Sequence[FileGroupId]) -> int:
     """Return the number of buckets that the keys in a table's buckets leave possible.
 
     Raises:
@@ -99,7 +99,7 @@ class ProvenBuckets:
     """The simple engine with the number of buckets that a table's keys prove, which is looked for when a row has to be placed."""
 
     fields: tuple[str, ...]
-    lookup: Lookup
+    lookup: LookupContext
     recent: tuple[FileGroupId, ...]
     _known: list[int] = field(default_factory=list)
 
@@ -114,7 +114,7 @@ class ProvenBuckets:
         return NumberedBuckets(self.fields, CountRules(self._known[0])).buckets(view, path)
 
 
-def _slices(lookup: Lookup, recent: Sequence[FileGroupId]) -> list[FileSlice]:
+def _slices(lookup: LookupContext, recent: Sequence[FileGroupId]) -> list[FileSlice]:
     """Return slices of one partition that was written of late, the greatest buckets first: they tell most."""
     for path in dict.fromkeys(group.partition_path for group in recent):
         matches = [file_slice for file_slice in lookup.view.latest_slices(path) if bucket_of(file_slice.group.file_id) is not None]
@@ -123,7 +123,7 @@ def _slices(lookup: Lookup, recent: Sequence[FileGroupId]) -> list[FileSlice]:
     return []
 
 
-def _bounds(lookup: Lookup, file_slice: FileSlice) -> list[str]:
+def _bounds(lookup: LookupContext, file_slice: FileSlice) -> list[str]:
     """Return the least and the greatest key of the base file; the keys of the logs where there is none."""
     if file_slice.base is None:
         return _all_keys(lookup, file_slice)
@@ -132,7 +132,7 @@ def _bounds(lookup: Lookup, file_slice: FileSlice) -> list[str]:
     return [footer[name] for name in (FOOTER_MIN_KEY, FOOTER_MAX_KEY) if name in footer]
 
 
-def _some_keys(lookup: Lookup, file_slice: FileSlice) -> list[str]:
+def _some_keys(lookup: LookupContext, file_slice: FileSlice) -> list[str]:
     """Return the first keys of the base file, of which little is read for them; the keys of the logs where there is none."""
     if file_slice.base is None:
         return _all_keys(lookup, file_slice)
@@ -142,7 +142,7 @@ def _some_keys(lookup: Lookup, file_slice: FileSlice) -> list[str]:
     return result
 
 
-def _all_keys(lookup: Lookup, file_slice: FileSlice) -> list[str]:
+def _all_keys(lookup: LookupContext, file_slice: FileSlice) -> list[str]:
     if file_slice.base is None:
         born: list[str] = keys_in_logs(lookup.storage, lookup.context, logs_of(file_slice, lookup.view)).to_pylist()
         return born

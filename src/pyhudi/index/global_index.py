@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.index.index_probe import KeyScan
-from pyhudi.index.index_protocol import Finder, Hits, Lookup, Wanted
+from pyhudi.index.index_protocol import Hits, KeyLocator, KeyLookup, LookupContext
 from pyhudi.index.live_records import live_rows, mark_live, of_live_records
 from pyhudi.index.rows import PartitionRows, TaggedRows, deletes_of, join_rows, key_array, with_positions
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN
@@ -36,7 +36,7 @@ class GlobalIndex:
     """
 
     name: str = "GLOBAL_SIMPLE"
-    finder: Finder = field(default_factory=KeyScan)
+    locator: KeyLocator = field(default_factory=KeyScan)
     ordering_fields: tuple[str, ...] = ()
     merge_mode: MergeMode = MergeMode.COMMIT_TIME_ORDERING
     move: bool = True
@@ -46,59 +46,59 @@ class GlobalIndex:
         """True: a key lives once in the table."""
         return True
 
-    def tag(self, parts: Sequence[PartitionRows], lookup: Lookup) -> list[TaggedRows]:
+    def tag(self, parts: Sequence[PartitionRows], lookup: LookupContext) -> list[TaggedRows]:
         """Return the rows by where they go; see the protocol."""
         keys = [key_array(part.rows) for part in parts]
         # Every file is asked for the keys of all partitions at once.
-        (all_hits,) = self.finder.find([Wanted(pa.concat_arrays(keys))], lookup)
+        (all_hits,) = self.locator.locate([KeyLookup(pa.concat_arrays(keys))], lookup)
         counts = itertools.accumulate(map(len, keys), initial=0)
         hits = [_hits_of(all_hits, begin, len(part)) for begin, part in zip(counts, keys, strict=False)]
-        return self.route_rows(list(zip(parts, hits, strict=True)), self.facts(lookup), positions=lookup.positions)
+        return self.route_rows(list(zip(parts, hits, strict=True)), self.record_state(lookup), positions=lookup.positions)
 
-    def facts(self, lookup: Lookup) -> StoredFacts:
+    def record_state(self, lookup: LookupContext) -> StoredRecordState:
         """Return what the table's files say of records."""
-        return StoredFacts(lookup, self.ordering_fields if self.merge_mode is MergeMode.EVENT_TIME_ORDERING else ())
+        return StoredRecordState(lookup, self.ordering_fields if self.merge_mode is MergeMode.EVENT_TIME_ORDERING else ())
 
     def route_rows(
-        self, hits_of_parts: Sequence[tuple[PartitionRows, Sequence[Hits]]], facts: Facts, *, positions: bool
+        self, hits_of_parts: Sequence[tuple[PartitionRows, Sequence[Hits]]], record_state: RecordState, *, positions: bool
     ) -> list[TaggedRows]:
         """Return the rows of partitions by where they go, from the slices that hold their keys.
 
         Args:
             hits_of_parts: the rows of each partition, one a key, and the hits of their keys.
-            facts: what the slices say of the records.
+            record_state: what the slices say of the records.
             positions: whether to add the places of records in their base files.
         """
         routes = _Routes(positions=positions)
         for part, hits in hits_of_parts:
-            self._route(part, hits, facts, routes)
+            self._route(part, hits, record_state, routes)
         return routes.tagged()
 
-    def _route(self, part: PartitionRows, hits_of_keys: Sequence[Hits], facts: Facts, routes: _Routes) -> None:
+    def _route(self, part: PartitionRows, hits_of_keys: Sequence[Hits], record_state: RecordState, routes: _Routes) -> None:
         """Send the rows of one partition where their records are; what a log has deleted or moved away has no location."""
         keys = key_array(part.rows)
         within = [hits for hits in hits_of_keys if hits.file_slice.group.partition_path == part.partition_path]
-        here = of_live_records(within, keys, facts.mark_live)
+        here = of_live_records(within, keys, record_state.mark_live)
         others = [hits for hits in hits_of_keys if hits.file_slice.group.partition_path != part.partition_path]
-        settled = late = pa.repeat(pa.scalar(False), part.rows.num_rows)
+        resolved = late = pa.repeat(pa.scalar(False), part.rows.num_rows)
         for hits in others:
-            mask = facts.mark_live(hits, keys)
+            mask = record_state.mark_live(hits, keys)
             if not self.move:
                 routes.update(hits, part.rows, mask)
-                settled = pc.or_(settled, mask)
+                resolved = pc.or_(resolved, mask)
             else:
                 rows = part.rows.filter(mask)
-                winners = facts.mark_winning(rows, hits.file_slice)
+                winners = record_state.mark_not_late(rows, hits.file_slice)
                 routes.delete(hits.file_slice, rows.filter(winners))
                 late = pc.or_(late, pc.replace_with_mask(mask, mask, pc.invert(winners)))
-        taken = pc.or_(settled, late)
+        taken = pc.or_(resolved, late)
         for hits in here:
             mask = hits.rows.is_valid()
             if pc.any(pc.and_(mask, taken)).as_py():
-                mask = pc.or_(facts.mark_live(hits, keys), pc.and_(mask, pc.invert(taken)))
+                mask = pc.or_(record_state.mark_live(hits, keys), pc.and_(mask, pc.invert(taken)))
             routes.update(hits, part.rows, mask)
-            settled = pc.or_(settled, mask)
-        new = pc.invert(pc.or_(settled, late))
+            resolved = pc.or_(resolved, mask)
+        new = pc.invert(pc.or_(resolved, late))
         routes.insert(part.partition_path, part.rows.filter(new), late=pc.sum(late).as_py() or 0)
 
 
@@ -108,30 +108,30 @@ def _hits_of(all_hits: Sequence[Hits], begin: int, count: int) -> list[Hits]:
     return [hits for hits in sliced if hits.rows.null_count < count]
 
 
-class Facts(Protocol):
+class RecordState(Protocol):
     """What slices say of the records that were found in them."""
 
     def mark_live(self, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
         """Return which of the rows that were looked for have their record in the slice still; `keys` are those of all rows."""
         ...
 
-    def mark_winning(self, rows: pa.Table, file_slice: FileSlice) -> pa.BooleanArray:
+    def mark_not_late(self, rows: pa.Table, file_slice: FileSlice) -> pa.BooleanArray:
         """Return which rows are not late against the records of the slice with their keys; deletes are never late."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class StoredFacts:
+class StoredRecordState:
     """Reads the slices. `ordering_fields` say which rows are late; without any none is."""
 
-    lookup: Lookup
+    lookup: LookupContext
     ordering_fields: tuple[str, ...]
 
     def mark_live(self, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
         """See the protocol; slices with logs are read."""
         return mark_live(self.lookup, hits, keys)
 
-    def mark_winning(self, rows: pa.Table, file_slice: FileSlice) -> pa.BooleanArray:
+    def mark_not_late(self, rows: pa.Table, file_slice: FileSlice) -> pa.BooleanArray:
         """See the protocol; the slice is read where rows may be late."""
         if not self.ordering_fields or DELETE_COLUMN in rows.schema.names:
             return pa.array([True] * rows.num_rows, pa.bool_())

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.index.index_protocol import Hits, Lookup, Wanted
+from pyhudi.index.index_protocol import Hits, KeyLookup, LookupContext
 from pyhudi.index.log_inserts import LogInsertDetector, keys_in_logs, logs_of
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.keys.key_probe import RANGES, SEVERAL, Precheck, find_keys
@@ -27,23 +27,28 @@ class KeyScan:
 
     precheck: Precheck = RANGES
 
-    def find(self, wanted: Sequence[Wanted], lookup: Lookup, ruled_out: Collection[tuple[int, BaseFile]] = ()) -> list[list[Hits]]:
+    def locate(
+        self, key_lookups: Sequence[KeyLookup], lookup: LookupContext, ruled_out: Collection[tuple[int, BaseFile]] = ()
+    ) -> list[list[Hits]]:
         """Return, for each question, the slices that hold some of its keys; `ruled_out` are base files not to be asked, by question."""
         view, origins = lookup.view, LogInsertDetector(lookup.view)
-        asked = [
-            (number, file_slice) for number, one in enumerate(wanted) for path in one.paths(view) for file_slice in view.latest_slices(path)
+        scans = [
+            (number, file_slice)
+            for number, one in enumerate(key_lookups)
+            for path in one.paths(view)
+            for file_slice in view.latest_slices(path)
         ]
         tasks = [
             _Task(
                 None if (number, file_slice.base) in ruled_out else file_slice.base,
                 logs_of(file_slice, view) if origins.may_begin_records(file_slice) else None,
-                wanted[number].keys,
+                key_lookups[number].keys,
             )
-            for number, file_slice in asked
+            for number, file_slice in scans
         ]
-        result: list[list[Hits]] = [[] for _ in wanted]
+        result: list[list[Hits]] = [[] for _ in key_lookups]
         rows = lookup.engine.run(functools.partial(_rows_of, lookup.storage, lookup.context, self.precheck), tasks)
-        for (number, file_slice), indices in zip(asked, rows, strict=True):
+        for (number, file_slice), indices in zip(scans, rows, strict=True):
             if indices.null_count < len(indices):
                 result[number].append(Hits(file_slice, indices))
         return result

@@ -21,7 +21,7 @@ from pyhudi.storage.storage_protocol import Storage
 
 
 @dataclass(frozen=True, slots=True)
-class Lookup:
+class LookupContext:
     """Where an index looks: the table's storage, its files as of now, and the engine that does the reading.
 
     `context` says how the table's records merge. `positions` asks for the positions of records in their base files,
@@ -49,7 +49,7 @@ class Index(Protocol):
         """True when a key is unique in the table, not only in its partition."""
         ...
 
-    def tag(self, parts: Sequence[PartitionRows], lookup: Lookup) -> list[TaggedRows]:
+    def tag(self, parts: Sequence[PartitionRows], lookup: LookupContext) -> list[TaggedRows]:
         """Return the rows by where they go; a partition may be added that only loses rows."""
         ...
 
@@ -62,13 +62,13 @@ class Layout(Protocol):
         """Return the rows by their file groups without looking for keys; `new_groups` where all rows begin new file groups."""
         ...
 
-    def files_before(self, paths: Sequence[str], view: FileSystemView) -> Mapping[str, bytes]:
+    def required_files(self, paths: Sequence[str], view: FileSystemView) -> Mapping[str, bytes]:
         """Return files of the table, by path, that must be there before rows of these partitions, as far as they are missing."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class KeyLookup:
     """Keys to look for, and the partition that they live in if anywhere; None when it may be any."""
 
     keys: pa.StringArray
@@ -87,9 +87,9 @@ class Hits:
     rows: pa.Int64Array
 
 
-class Finder(Protocol):
+class KeyLocator(Protocol):
     """Finds keys, in some way of its own."""
 
-    def find(self, wanted: Sequence[Wanted], lookup: Lookup) -> list[list[Hits]]:
+    def locate(self, key_lookups: Sequence[KeyLookup], lookup: LookupContext) -> list[list[Hits]]:
         """Return, for each question, the slices that hold some of its keys."""
         ...

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.fsview.checked_logs import with_checksums
-from pyhudi.index.index_protocol import Hits, Lookup
+from pyhudi.index.index_protocol import Hits, LookupContext
 from pyhudi.kernels.merge.merge_slice import iter_merged
 from pyhudi.kernels.merge.slice_delta import SliceTask
 from pyhudi.schema.meta_columns import RECORD_KEY
@@ -24,7 +24,7 @@ from pyhudi.spec.files.file_group import FileSlice
 MarkLive: TypeAlias = Callable[[Hits, pa.StringArray], pa.BooleanArray]
 
 
-def live_rows(lookup: Lookup, file_slice: FileSlice, keys: pa.StringArray, columns: Sequence[str]) -> pa.Table:
+def live_rows(lookup: LookupContext, file_slice: FileSlice, keys: pa.StringArray, columns: Sequence[str]) -> pa.Table:
     """Return record key and `columns` of the slice's records with these keys, as a reader of now sees them."""
     names = (RECORD_KEY, *columns)
     view = lookup.view
@@ -35,7 +35,7 @@ def live_rows(lookup: Lookup, file_slice: FileSlice, keys: pa.StringArray, colum
     return pa.Table.from_batches(batches, schema=wanted)
 
 
-def mark_live(lookup: Lookup, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
+def mark_live(lookup: LookupContext, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
     """Return which of the rows have their record in the slice still; `keys` are those of all rows that were looked for."""
     is_live = hits.rows.is_valid()
     if not hits.file_slice.logs:

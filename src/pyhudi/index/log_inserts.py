@@ -19,10 +19,10 @@ from pyhudi.kernels.merge.merge_slice import iter_merged
 from pyhudi.kernels.merge.slice_delta import SliceTask
 from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
-from pyhudi.spec.extra_metadata import NEW_IN_LOGS_NOTE, WRITER_NOTE
+from pyhudi.spec.extra_metadata import LOG_INSERTS_KEY, WRITER_KEY
 from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.timeline.instant_details import commit_at
+from pyhudi.timeline.instant_details import find_commit_metadata
 
 #: Entries of pyhudi's commits: who wrote, and whether new records may have gone to logs.
 
@@ -48,20 +48,20 @@ class LogInsertDetector:
 
     def _is_compacted(self, requested: str) -> bool:
         view = self._view
-        metadata = commit_at(view.storage, view.config, view.timeline, requested)
+        metadata = find_commit_metadata(view.storage, view.config, view.timeline, requested)
         return metadata is None or metadata.operation == Operation.COMPACT
 
     def _lets_new_records_in(self, requested: str) -> bool:
         if requested not in self._known:
             view = self._view
-            metadata = commit_at(view.storage, view.config, view.timeline, requested)
+            metadata = find_commit_metadata(view.storage, view.config, view.timeline, requested)
             self._known[requested] = metadata is None or _says_so(metadata)
         return self._known[requested]
 
 
 def _says_so(metadata: CommitMetadata) -> bool:
-    is_first_hand = WRITER_NOTE in metadata.extra and metadata.operation != Operation.LOG_COMPACT
-    return not is_first_hand or NEW_IN_LOGS_NOTE in metadata.extra
+    is_first_hand = WRITER_KEY in metadata.extra_metadata and metadata.operation != Operation.LOG_COMPACT
+    return not is_first_hand or LOG_INSERTS_KEY in metadata.extra_metadata
 
 
 def logs_of(file_slice: FileSlice, view: FileSystemView) -> SliceTask:

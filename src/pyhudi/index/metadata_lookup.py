@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
-from pyhudi.index.index_protocol import Lookup
+from pyhudi.index.index_protocol import LookupContext
 from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.metadata_table.read.metadata_view import MetadataView
 
 
-def usable_metadata_table(lookup: Lookup, partition: str) -> MetadataTable:
+def usable_metadata_table(lookup: LookupContext, partition: str) -> MetadataTable:
     """Return the metadata table, the one that the table's files are found by if there is such; it has the partition.
 
     Raises:

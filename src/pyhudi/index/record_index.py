@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.index.index_probe import KeyScan
-from pyhudi.index.index_protocol import Hits, Lookup, Wanted
+from pyhudi.index.index_protocol import Hits, KeyLookup, LookupContext
 from pyhudi.index.metadata_lookup import usable_metadata_table
 from pyhudi.kernels.keys.key_probe import SEVERAL
 from pyhudi.metadata_table.format.metadata_partitions import RECORD_INDEX
@@ -35,27 +35,27 @@ class RecordIndexLookup:
 
     otherwise: KeyScan = field(default_factory=KeyScan)
 
-    def find(self, wanted: Sequence[Wanted], lookup: Lookup) -> list[list[Hits]]:
+    def locate(self, wanted: Sequence[KeyLookup], lookup: LookupContext) -> list[list[Hits]]:
         """Return, for each question, the slices that hold some of its keys."""
         try:
-            return self._locate(wanted, lookup)
+            return self._look_up(wanted, lookup)
         except (CorruptTableError, UnsupportedError) as error:
             _log.warning("the record index of %s is not asked, its files are instead: %s", lookup.storage.uri, error)
-            return self.otherwise.find(wanted, lookup)
+            return self.otherwise.locate(wanted, lookup)
 
-    def _locate(self, wanted: Sequence[Wanted], lookup: Lookup) -> list[list[Hits]]:
+    def _look_up(self, wanted: Sequence[KeyLookup], lookup: LookupContext) -> list[list[Hits]]:
         table = usable_metadata_table(lookup, RECORD_INDEX)
         indices = [_find_locations(table, one) for one in wanted]
         is_exact = table.is_by_partition or not lookup.view.config.partition_fields
         missing = [_missing_keys(one, locations, is_exact=is_exact) for one, locations in zip(wanted, indices, strict=True)]
-        scanned = self.otherwise.find(missing, lookup) if any(len(one.keys) for one in missing) else [[] for _ in wanted]
+        scanned = self.otherwise.locate(missing, lookup) if any(len(one.keys) for one in missing) else [[] for _ in wanted]
         return [
             _one_a_slice([*_hits_of(one, locations, lookup), *(_spread(hits, others, one) for hits in more)])
             for one, locations, others, more in zip(wanted, indices, missing, scanned, strict=True)
         ]
 
 
-def _find_locations(table: MetadataTable, wanted: Wanted) -> Mapping[str, Sequence[RecordLocation]]:
+def _find_locations(table: MetadataTable, wanted: KeyLookup) -> Mapping[str, Sequence[RecordLocation]]:
     """Return where the keys live; in an index by partition a key may live in several."""
     if wanted.partition_path is None:
         return table.record_locations(wanted.keys.unique().to_pylist())
@@ -63,13 +63,13 @@ def _find_locations(table: MetadataTable, wanted: Wanted) -> Mapping[str, Sequen
     return {key: [location] for key, location in locations.items()}
 
 
-def _missing_keys(wanted: Wanted, locations: Mapping[str, Sequence[RecordLocation]], *, is_exact: bool) -> Wanted:
+def _missing_keys(wanted: KeyLookup, locations: Mapping[str, Sequence[RecordLocation]], *, is_exact: bool) -> KeyLookup:
     """Return the keys that the index does not know in the partition asked for, where they may live in it all the same."""
     path = wanted.partition_path
     if path is None or is_exact:
-        return Wanted(pa.array([], pa.string()), path)
+        return KeyLookup(pa.array([], pa.string()), path)
     keys = wanted.keys.unique().to_pylist()
-    return Wanted(
+    return KeyLookup(
         pa.array([key for key in keys if all(location.partition_path != path for location in locations.get(key, ()))], pa.string()), path
     )
 
@@ -82,12 +82,12 @@ def _one_a_slice(all_hits: Sequence[Hits]) -> list[Hits]:
     return [Hits(file_slice, indices) for file_slice, indices in rows.items()]
 
 
-def _spread(hits: Hits, asked: Wanted, wanted: Wanted) -> Hits:
+def _spread(hits: Hits, subset: KeyLookup, wanted: KeyLookup) -> Hits:
     """Return hits of some keys as those of all."""
-    return Hits(hits.file_slice, hits.rows.take(pc.index_in(wanted.keys, value_set=asked.keys)))
+    return Hits(hits.file_slice, hits.rows.take(pc.index_in(wanted.keys, value_set=subset.keys)))
 
 
-def _hits_of(wanted: Wanted, locations: Mapping[str, Sequence[RecordLocation]], lookup: Lookup) -> list[Hits]:
+def _hits_of(wanted: KeyLookup, locations: Mapping[str, Sequence[RecordLocation]], lookup: LookupContext) -> list[Hits]:
     rows: dict[FileGroupId, list[int]] = {}
     for row, key in enumerate(wanted.keys.to_pylist()):
         for location in locations.get(key, ()):
@@ -103,7 +103,7 @@ def _mark_rows(rows: Sequence[int], count: int) -> pa.Int64Array:
     return pa.array(np.full(count, SEVERAL, np.int64), mask=~known)
 
 
-def _slice_of(group: FileGroupId, lookup: Lookup) -> FileSlice:
+def _slice_of(group: FileGroupId, lookup: LookupContext) -> FileSlice:
     for file_slice in lookup.view.latest_slices(group.partition_path):
         if file_slice.group == group:
             return file_slice

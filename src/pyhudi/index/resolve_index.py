@@ -23,7 +23,7 @@ from pyhudi.index.consistent_hashing import has_rings
 from pyhudi.index.global_index import GlobalIndex
 from pyhudi.index.index_factory import bucket_index, check_virtual_keys, named_index
 from pyhudi.index.index_options import IndexOptions
-from pyhudi.index.index_protocol import Index, Lookup
+from pyhudi.index.index_protocol import Index, LookupContext
 from pyhudi.index.record_index import RecordIndexLookup
 from pyhudi.index.simple_index import PartitionIndex
 from pyhudi.metadata_table.format.metadata_partitions import RECORD_INDEX
@@ -31,7 +31,7 @@ from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.files.file_group import BaseFile, FileGroupId
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.timeline.instant_details import commit_of, read_commit
+from pyhudi.timeline.instant_details import load_commit_metadata, read_commit
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
 
 #: How many commits are looked at for one that wrote files.
@@ -73,12 +73,12 @@ class BatchKeys:
 
 
 def resolve_index(
-    asked: IndexOptions, lookup: Lookup, latest: CommitMetadata | None, batch: BatchKeys | None, *, known_stay: bool = False
+    options: IndexOptions, lookup: LookupContext, latest: CommitMetadata | None, batch: BatchKeys | None, *, known_stay: bool = False
 ) -> ResolvedIndex:
     """Return the index that a write asks.
 
     Args:
-        asked: what the options say.
+        options: what the options say.
         lookup: what an index may ask.
         latest: the metadata of the commit before, None when there is none.
         batch: what is looked up; None when no keys are.
@@ -88,28 +88,28 @@ def resolve_index(
         OptionError: the options contradict how the table is laid out.
         UnsupportedError: the table cannot be written by that index.
     """
-    resolved = _by_table(asked, lookup, _recent_groups(lookup.view, latest))
+    resolved = _by_table(options, lookup, _recent_groups(lookup.view, latest))
     if known_stay and isinstance(resolved.index, GlobalIndex):
         resolved = replace(resolved, index=replace(resolved.index, move=False))
     if batch is None or resolved.layout is not None:
         return resolved
     if batch.by_join:
-        return _suit_join(resolved, asked, batch, lookup.view)
-    if asked.name is None and isinstance(resolved.index, PartitionIndex):
-        return _suit_batch(resolved, resolved.index, asked, batch, lookup.view)
+        return _suit_join(resolved, options, batch, lookup.view)
+    if options.name is None and isinstance(resolved.index, PartitionIndex):
+        return _suit_batch(resolved, resolved.index, options, batch, lookup.view)
     return resolved
 
 
-def expected_index(asked: IndexOptions, config: TableConfig) -> str:
+def expected_index(options: IndexOptions, config: TableConfig) -> str:
     """Return the name of the index that options and properties speak for, where nobody looks at the table's files."""
-    if asked.name is not None:
-        return asked.name
+    if options.name is not None:
+        return options.name
     return names.RECORD_LEVEL if RECORD_INDEX in config.metadata_partitions else names.SIMPLE
 
 
 def asks_record_index(index: Index) -> bool:
     """Tell whether an index finds keys by the record index of the metadata table."""
-    return isinstance(index, PartitionIndex | GlobalIndex) and isinstance(index.finder, RecordIndexLookup)
+    return isinstance(index, PartitionIndex | GlobalIndex) and isinstance(index.locator, RecordIndexLookup)
 
 
 def is_laid_out_by_keys(storage: Storage, config: TableConfig) -> bool:
@@ -120,34 +120,34 @@ def is_laid_out_by_keys(storage: Storage, config: TableConfig) -> bool:
     return names_buckets(_recent_groups(view, latest)) or has_rings(view)
 
 
-def _by_table(asked: IndexOptions, lookup: Lookup, recent: Sequence[FileGroupId]) -> ResolvedIndex:
+def _by_table(options: IndexOptions, lookup: LookupContext, recent: Sequence[FileGroupId]) -> ResolvedIndex:
     """Return the index that the options name, else the one that the table was laid out for."""
     view, config = lookup.view, lookup.view.config
-    check_virtual_keys(asked, config)
-    if asked.name == names.BUCKET:
-        return ResolvedIndex(bucket_index(asked, lookup, recent), f"{names.TYPE} names it")
+    check_virtual_keys(options, config)
+    if options.name == names.BUCKET:
+        return ResolvedIndex(bucket_index(options, lookup, recent), f"{names.TYPE} names it")
     if not config.record_key_fields:
         return ResolvedIndex(PartitionIndex(), "the table has no record key, so that nothing is looked up")
     if names_buckets(recent) or has_rings(view):
-        if asked.name is None:
-            return ResolvedIndex(bucket_index(asked, lookup, recent), "the file groups of the table are buckets")
-        asker = ", which a delete by the key generator GLOBAL_DELETE asks for too," if asked.name == names.GLOBAL_SIMPLE else ""
+        if options.name is None:
+            return ResolvedIndex(bucket_index(options, lookup, recent), "the file groups of the table are buckets")
+        asker = ", which a delete by the key generator GLOBAL_DELETE asks for too," if options.name == names.GLOBAL_SIMPLE else ""
         raise OptionError(
-            f"{names.TYPE}={asked.name}{asker} contradicts table {config.name}, whose file groups are buckets: another index would add file"
-            f" groups that are none. Leave the option out, or set {names.TYPE}={names.BUCKET}."
+            f"{names.TYPE}={options.name}{asker} contradicts table {config.name}, whose file groups are buckets: another index would add"
+            f" file groups that are no buckets. Leave the option out, or set {names.TYPE}={names.BUCKET}."
         )
-    if asked.name is not None:
-        return ResolvedIndex(named_index(asked.name, asked, config), f"{names.TYPE} names it")
+    if options.name is not None:
+        return ResolvedIndex(named_index(options.name, options, config), f"{names.TYPE} names it")
     if RECORD_INDEX in config.metadata_partitions:
-        return ResolvedIndex(named_index(names.RECORD_LEVEL, asked, config), "the metadata table has a record index")
+        return ResolvedIndex(named_index(names.RECORD_LEVEL, options, config), "the metadata table has a record index")
     return ResolvedIndex(PartitionIndex(), "the table has no record index, and its file groups are no buckets")
 
 
-def _suit_join(resolved: ResolvedIndex, asked: IndexOptions, batch: BatchKeys, view: FileSystemView) -> ResolvedIndex:
+def _suit_join(resolved: ResolvedIndex, options: IndexOptions, batch: BatchKeys, view: FileSystemView) -> ResolvedIndex:
     """Return the index for keys that Spark joins: a record index that nobody named is asked where that costs less."""
     if not asks_record_index(resolved.index):
         return replace(resolved, reason=f"{resolved.reason}; {_JOIN}")
-    if asked.name is not None:
+    if options.name is not None:
         return replace(resolved, reason=f"{resolved.reason}; Spark's tasks ask its file groups")
     keys, size = batch.count(), _size(_base_files(batch, view))
     counted = f"{resolved.reason}; about {keys} rows, by Spark's estimate, against base files of {size >> 20} MiB"
@@ -157,7 +157,7 @@ def _suit_join(resolved: ResolvedIndex, asked: IndexOptions, batch: BatchKeys, v
 
 
 def _suit_batch(
-    resolved: ResolvedIndex, index: PartitionIndex, asked: IndexOptions, batch: BatchKeys, view: FileSystemView
+    resolved: ResolvedIndex, index: PartitionIndex, options: IndexOptions, batch: BatchKeys, view: FileSystemView
 ) -> ResolvedIndex:
     """Return an index that nobody named: the one that costs least for so many keys and files."""
     files = _base_files(batch, view)
@@ -166,8 +166,8 @@ def _suit_batch(
     if index.name == names.RECORD_LEVEL and _lookup_pays(keys, size):
         return resolved
     if files and size > max(keys * _BYTES_A_KEY, len(files) * _BYTES_A_FILE):
-        finder = FilterScan(asked.bloom_precheck, from_metadata=asked.bloom_from_metadata)
-        return ResolvedIndex(PartitionIndex(names.BLOOM, finder), f"{counted}: filters come first")
+        locator = FilterScan(options.bloom_precheck, from_metadata=options.bloom_from_metadata)
+        return ResolvedIndex(PartitionIndex(names.BLOOM, locator), f"{counted}: filters come first")
     cheaper = "asking filters" if index.name == names.SIMPLE else "asking it"
     return ResolvedIndex(PartitionIndex(), f"{counted}: reading keys is cheaper than {cheaper}")
 
@@ -199,7 +199,7 @@ def _commits(view: FileSystemView, latest: CommitMetadata | None) -> Iterator[Co
         return
     yield latest
     for instant in islice(reversed(view.timeline.data_instants()), 1, _MOST_COMMITS):
-        yield commit_of(view.storage, view.config, view.timeline, instant)
+        yield load_commit_metadata(view.storage, view.config, view.timeline, instant)
 
 
 def _groups(commit: CommitMetadata) -> list[FileGroupId]:

@@ -32,7 +32,7 @@ class TaggedRows:
     """The keyed rows of one partition by where they go: `updates` to file slices of this partition, `inserts` to none
     yet.
 
-    `late` counts rows that were left out because a stored record in another partition has a greater ordering value. `opened` are
+    `late` counts rows that were left out because a stored record in another partition has a greater ordering value. `new_buckets` are
     rows of file groups that begin with them, by how their file ids begin: where the key says the file group.
     """
 
@@ -40,25 +40,25 @@ class TaggedRows:
     updates: tuple[tuple[FileSlice, pa.Table], ...]
     inserts: pa.Table
     late: int = 0
-    opened: tuple[tuple[str, pa.Table], ...] = ()
+    new_buckets: tuple[tuple[str, pa.Table], ...] = ()
 
 
 def join_tagged(parts: Sequence[TaggedRows]) -> TaggedRows:
     """Return tagged rows of one partition as one, where each file group has its rows at once."""
     updates: dict[FileSlice, list[pa.Table]] = {}
-    opened: dict[str, list[pa.Table]] = {}
+    new_buckets: dict[str, list[pa.Table]] = {}
     for part in parts:
         for file_slice, rows in part.updates:
             updates.setdefault(file_slice, []).append(rows)
-        for beginning, rows in part.opened:
-            opened.setdefault(beginning, []).append(rows)
+        for beginning, rows in part.new_buckets:
+            new_buckets.setdefault(beginning, []).append(rows)
     inserts = [part.inserts for part in parts if part.inserts.num_rows] or [parts[0].inserts]
     return TaggedRows(
         parts[0].partition_path,
         tuple((file_slice, join_rows(rows)) for file_slice, rows in updates.items()),
         join_rows(inserts),
         sum(part.late for part in parts),
-        tuple((beginning, join_rows(rows)) for beginning, rows in opened.items()),
+        tuple((beginning, join_rows(rows)) for beginning, rows in new_buckets.items()),
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import pyarrow.compute as pc
 
 from pyhudi.index.index_probe import KeyScan
-from pyhudi.index.index_protocol import Finder, Hits, Lookup, Wanted
+from pyhudi.index.index_protocol import Hits, KeyLocator, KeyLookup, LookupContext
 from pyhudi.index.live_records import filter_hits, mark_live, of_live_records
 from pyhudi.index.rows import PartitionRows, TaggedRows, key_array, with_positions
 
@@ -23,20 +23,20 @@ class PartitionIndex:
     """Looks in the partition of each row; `name` is the value of `hoodie.index.type`."""
 
     name: str = "SIMPLE"
-    finder: Finder = field(default_factory=KeyScan)
+    locator: KeyLocator = field(default_factory=KeyScan)
 
     @property
     def is_global(self) -> bool:
         """False: the same key may live in several partitions."""
         return False
 
-    def tag(self, parts: Sequence[PartitionRows], lookup: Lookup) -> list[TaggedRows]:
+    def tag(self, parts: Sequence[PartitionRows], lookup: LookupContext) -> list[TaggedRows]:
         """Return the rows by where they go; see the protocol."""
-        match = self.finder.find([Wanted(key_array(part.rows), part.partition_path) for part in parts], lookup)
+        match = self.locator.locate([KeyLookup(key_array(part.rows), part.partition_path) for part in parts], lookup)
         return [_tag_rows(part, hits, lookup) for part, hits in zip(parts, match, strict=True)]
 
 
-def _tag_rows(part: PartitionRows, all_hits: Sequence[Hits], lookup: Lookup) -> TaggedRows:
+def _tag_rows(part: PartitionRows, all_hits: Sequence[Hits], lookup: LookupContext) -> TaggedRows:
     keys = key_array(part.rows)
     is_live = functools.partial(mark_live, lookup)
     if lookup.live_only:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from pyhudi.merge.custom import RecordMerger
 from pyhudi.merge.merge_rules import RecordVersion, incoming_wins
-from pyhudi.merge.partial_update import Gaps, Record, fill_missing, overlay_values
+from pyhudi.merge.partial_update import FillPolicy, Record, fill_missing, overlay_values
 from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.spec.table.merge_mode import MergeMode
 
@@ -31,7 +31,7 @@ def apply_incoming(
     stored: RecordVersion | None,
     incoming: RecordVersion,
     mode: MergeMode,
-    gaps: Gaps | None = None,
+    fill_policy: FillPolicy | None = None,
     merger: RecordMerger | None = None,
 ) -> RecordVersion:
     """Return the version that stands when `incoming` comes to `stored`: `stored` itself when that has no effect.
@@ -40,7 +40,7 @@ def apply_incoming(
         stored: what was there, None for nothing; a delete stays there as what later versions must beat.
         incoming: what comes.
         mode: the table's merge mode.
-        gaps: which values are filled from the version that loses.
+        fill_policy: which values are filled from the version that loses.
         merger: merges two versions that are no deletes, in the mode CUSTOM.
     """
     incoming = replace(incoming, ordering=_fill_ordering(incoming.ordering, None if stored is None else stored.ordering))
@@ -50,8 +50,12 @@ def apply_incoming(
     if both_live and merger is not None:
         return _by_merger(stored, incoming, merger)
     if not incoming_wins(stored, incoming, mode):
-        return _merge_late(stored, incoming, gaps) if both_live and gaps is not None and incoming.held is None else stored
-    return _merge_newer(stored, incoming, gaps) if both_live else incoming
+        return (
+            _merge_late(stored, incoming, fill_policy)
+            if both_live and fill_policy is not None and incoming.present_columns is None
+            else stored
+        )
+    return _merge_newer(stored, incoming, fill_policy) if both_live else incoming
 
 
 def _fill_ordering(brought: tuple[Any, ...], stored: tuple[Any, ...] | None) -> tuple[Any, ...]:
@@ -60,20 +64,20 @@ def _fill_ordering(brought: tuple[Any, ...], stored: tuple[Any, ...] | None) -> 
     return tuple(old if value is ABSENT else value for value, old in zip(brought, there, strict=True))
 
 
-def _merge_newer(stored: RecordVersion, incoming: RecordVersion, gaps: Gaps | None) -> RecordVersion:
-    record = overlay_values(incoming.record, incoming.held, stored.record)
-    if gaps is not None:
-        record = {**fill_missing(record, stored.record, gaps), **_meta(incoming.record)}
-    return replace(incoming, record=record, held=None)
+def _merge_newer(stored: RecordVersion, incoming: RecordVersion, fill_policy: FillPolicy | None) -> RecordVersion:
+    record = overlay_values(incoming.record, incoming.present_columns, stored.record)
+    if fill_policy is not None:
+        record = {**fill_missing(record, stored.record, fill_policy), **_meta(incoming.record)}
+    return replace(incoming, record=record, present_columns=None)
 
 
-def _merge_late(stored: RecordVersion, incoming: RecordVersion, gaps: Gaps) -> RecordVersion:
-    record = {**fill_missing(stored.record, incoming.record, gaps), **_meta(stored.record)}
+def _merge_late(stored: RecordVersion, incoming: RecordVersion, fill_policy: FillPolicy) -> RecordVersion:
+    record = {**fill_missing(stored.record, incoming.record, fill_policy), **_meta(stored.record)}
     return stored if record == stored.record else replace(stored, record=record)
 
 
 def _by_merger(stored: RecordVersion, incoming: RecordVersion, merger: RecordMerger) -> RecordVersion:
-    merged = merger.merge(stored.record, overlay_values(incoming.record, incoming.held, stored.record))
+    merged = merger.merge(stored.record, overlay_values(incoming.record, incoming.present_columns, stored.record))
     if merged is stored.record:
         return stored
     if merged is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyhudi.merge.custom import RecordMerger, find_merger
-from pyhudi.merge.partial_update import Gaps
+from pyhudi.merge.partial_update import FillPolicy
 from pyhudi.spec.table import table_keys as keys
 from pyhudi.spec.table.merge_mode import MergeMode
 from pyhudi.spec.table.payload_class import (
@@ -33,7 +33,7 @@ class MergeRule:
 
     mode: MergeMode
     ordering_fields: tuple[str, ...]
-    gaps: Gaps | None = None
+    fill_policy: FillPolicy | None = None
     delete_field: str | None = None
     delete_marker: str | None = None
     merger: RecordMerger | None = None
@@ -62,15 +62,15 @@ def merge_rule(config: TableConfig, columns: frozenset[str]) -> MergeRule:
     fields = payload.ordering if payload.ordering and columns.issuperset(payload.ordering) else config.ordering_fields
     # Before version 9 such a class has rules of its own for the rows of one batch: the greatest ordering value stays, whole.
     by_ordering = config.version < TableVersion.NINE and payload.mode is MergeMode.COMMIT_TIME_ORDERING and not payload.is_plain
-    return MergeRule(mode, fields, _gaps(config, payload), *_deletes(config, payload), combines_by_ordering=by_ordering)
+    return MergeRule(mode, fields, _fill_policy(config, payload), *_deletes(config, payload), combines_by_ordering=by_ordering)
 
 
-def _gaps(config: TableConfig, payload: Payload) -> Gaps | None:
+def _fill_policy(config: TableConfig, payload: Payload) -> FillPolicy | None:
     text = config.properties.get(keys.PARTIAL_UPDATE_MODE, "")
     mode = parse_partial_mode(text) if text and text.upper() != "NONE" else payload.partial
     if mode is not PartialMode.FILL_UNAVAILABLE:
-        return None if mode is None else Gaps(mode)
-    return Gaps(mode, marker=_property(config, UNAVAILABLE) or DEBEZIUM_UNAVAILABLE)
+        return None if mode is None else FillPolicy(mode)
+    return FillPolicy(mode, marker=_property(config, UNAVAILABLE) or DEBEZIUM_UNAVAILABLE)
 
 
 def _deletes(config: TableConfig, payload: Payload | None) -> tuple[str | None, str | None]:

@@ -62,8 +62,8 @@ def find_merger(*names: str | None) -> RecordMerger:
     for name in names:
         if name is not None and name in _MERGERS:
             return _MERGERS[name]
-    asked = " and ".join(name for name in names if name) or "no class at all"
+    requested = " and ".join(name for name in names if name) or "no class at all"
     raise UnsupportedError(
-        f"hoodie.record.merge.mode=CUSTOM: the table merges records by {asked}, which is not known here (in hoodie.properties). "
+        f"hoodie.record.merge.mode=CUSTOM: the table merges records by {requested}, which is not known here (in hoodie.properties). "
         "Register a Python implementation: pyhudi.register_merger(name, merger)."
     )

@@ -20,8 +20,8 @@ from pyhudi.spec.table.merge_mode import MergeMode
 class RecordVersion:
     """A version of a record: its columns, its ordering values, and whether it deletes the record.
 
-    A delete by commit time is what a DELETE statement makes: it has no ordering value and wins over all that came before it. `held` are the
-    columns that the version brings, when it does not bring all; an ordering value that it does not bring is
+    A delete by commit time is what a DELETE statement makes: it has no ordering value and wins over all that came before it.
+    `present_columns` are the columns that the version brings, when it does not bring all; an ordering value that it does not bring is
     `pyhudi.merge.apply_rule.ABSENT`.
     """
 
@@ -29,7 +29,7 @@ class RecordVersion:
     ordering: tuple[Any, ...] = ()
     deletes: bool = False
     by_commit_time: bool = False
-    held: frozenset[str] | None = None
+    present_columns: frozenset[str] | None = None
 
 
 def incoming_wins(stored: RecordVersion, incoming: RecordVersion, mode: MergeMode) -> bool:

@@ -16,7 +16,7 @@ Record: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Gaps:
+class FillPolicy:
     """Which values are gaps. `marker` is the text of FILL_UNAVAILABLE; `defaults` are those of the fields that have one other
     than null, as pairs of name and value.
     """
@@ -25,11 +25,11 @@ class Gaps:
     marker: str | None = None
     defaults: tuple[tuple[str, Any], ...] = ()
 
-    def is_gap(self, name: str, value: Any) -> bool:
+    def is_missing(self, name: str, value: Any) -> bool:
         """Tell whether a value is one to be filled.
 
         Example:
-            >>> Gaps(PartialMode.IGNORE_DEFAULTS).is_gap("city", None)
+            >>> FillPolicy(PartialMode.IGNORE_DEFAULTS).is_missing("city", None)
             True
         """
         if self.mode is PartialMode.FILL_UNAVAILABLE:
@@ -38,21 +38,21 @@ class Gaps:
         return bool(value == default)
 
 
-def fill_missing(winner: Record, loser: Record, gaps: Gaps) -> dict[str, Any]:
+def fill_missing(winner: Record, loser: Record, fill_policy: FillPolicy) -> dict[str, Any]:
     """Return the winner with its gaps filled from the loser.
 
     Example:
-        >>> fill_missing({"id": 1, "city": None}, {"id": 1, "city": "lima"}, Gaps(PartialMode.IGNORE_DEFAULTS))
+        >>> fill_missing({"id": 1, "city": None}, {"id": 1, "city": "lima"}, FillPolicy(PartialMode.IGNORE_DEFAULTS))
         {'id': 1, 'city': 'lima'}
     """
-    return {name: loser.get(name) if gaps.is_gap(name, value) else value for name, value in winner.items()}
+    return {name: loser.get(name) if fill_policy.is_missing(name, value) else value for name, value in winner.items()}
 
 
-def overlay_values(winner: Record, held: frozenset[str] | None, loser: Record) -> dict[str, Any]:
-    """Return the loser with the values of a winner that holds only some columns, `held`; None when it holds all.
+def overlay_values(winner: Record, present_columns: frozenset[str] | None, loser: Record) -> dict[str, Any]:
+    """Return the loser with the values of a winner that holds only some columns, `present_columns`; None when it holds all.
 
     A null that the winner holds counts.
     """
-    if held is None:
+    if present_columns is None:
         return dict(winner)
-    return {name: winner[name] if name in held else value for name, value in loser.items()}
+    return {name: winner[name] if name in present_columns else value for name, value in loser.items()}

@@ -10,7 +10,7 @@ from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.read.snapshot.read_schema import table_schema
 from pyhudi.schema.internal.schema_history import history_of
 from pyhudi.spec.actions.commit import CommitMetadata, Operation, stats_by_partition
-from pyhudi.spec.extra_metadata import ENGINE_NOTE, IDENTITY_NOTE, SCHEMA_NOTE, WRITER_NOTE
+from pyhudi.spec.extra_metadata import ENGINE_KEY, IDENTITY_KEY, SCHEMA_KEY, WRITER_KEY
 from pyhudi.spec.instant import Instant, State
 from pyhudi.spec.table_identity import identity_note
 from pyhudi.txn.commit_sequence import checksums_of_logs, complete_commit, reconcile_files
@@ -79,11 +79,11 @@ def commit_rewrite(
     metadata = CommitMetadata(
         stats=stats_by_partition(result.stat for result in results),
         # As of now: a writer may have added a column while the tasks ran, and readers take the schema of what completed last.
-        extra={
-            WRITER_NOTE: VERSION,
-            ENGINE_NOTE: engine,
-            SCHEMA_NOTE: stored.avro_json,
-            IDENTITY_NOTE: identity_note(table.config),
+        extra_metadata={
+            WRITER_KEY: VERSION,
+            ENGINE_KEY: engine,
+            SCHEMA_KEY: stored.avro_json,
+            IDENTITY_KEY: identity_note(table.config),
             **checksums_of_logs(results),
             **record_version(table, instant.requested, stored.columns),
         },

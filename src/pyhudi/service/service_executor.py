@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from pyhudi.errors import HudiError, UnknownOutcomeError, UsageError
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.service.service_engine import ServiceRunner
-from pyhudi.service.table_service import MODES, Mode, Outcome, Plan, Result, TableService, Work
+from pyhudi.service.table_service import MODES, Outcome, Plan, Result, ServiceMode, TableService, Work
 from pyhudi.spec.actions.rollback import InstantInfo, RollbackPlan, RollbackRequest
 from pyhudi.txn.heartbeats import Heartbeat
 from pyhudi.txn.locked_table import exclusive_service
@@ -31,7 +31,7 @@ class ServiceRequest:
     """What a caller asks of a service: everything, one pending instant, or only to see what would be done."""
 
     instant: str | None = None
-    mode: Mode = "both"
+    mode: ServiceMode = "both"
     dry_run: bool = False
 
 

@@ -26,8 +26,8 @@ REQUESTED: Final = "requested"
 COMPLETED: Final = "completed"
 
 #: What a caller asks of a service: plan, run what is planned, or both.
-Mode = Literal["schedule", "execute", "both"]
-MODES: Final = get_args(Mode)
+ServiceMode = Literal["schedule", "execute", "both"]
+MODES: Final = get_args(ServiceMode)
 
 
 @dataclass(frozen=True, slots=True)

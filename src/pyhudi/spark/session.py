@@ -114,10 +114,10 @@ def _sql_hook(sql: SqlRunner) -> Hook:
         if not is_enabled(session):
             return original(session, sqlQuery, args, **kwargs)
 
-        def plain(*arguments: Any, **frames: Any) -> Any:
+        def spark_sql(*arguments: Any, **frames: Any) -> Any:
             return original(session, *arguments, **frames)
 
-        return sql(session, plain, sqlQuery, args, **kwargs)
+        return sql(session, spark_sql, sqlQuery, args, **kwargs)
 
     return hook
 

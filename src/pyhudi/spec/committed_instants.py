@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Final
 
-from pyhudi.spec.extra_metadata import COMMITTED_NOTE
+from pyhudi.spec.extra_metadata import COMMITTED_KEY
 
 #: How many writes are noted, the newest ones: twice as many as Hudi leaves on an active timeline by default, three kilobytes.
 MOST_NOTED_INSTANTS: Final = 60
@@ -26,7 +26,7 @@ def committed_note(names: Sequence[str]) -> dict[str, str]:
     if not names:
         return {}
     text = ",".join(names[-MOST_NOTED_INSTANTS:])
-    return {COMMITTED_NOTE: f"{zlib.crc32(text.encode()):08x} {text}"}
+    return {COMMITTED_KEY: f"{zlib.crc32(text.encode()):08x} {text}"}
 
 
 def noted_instants(note: str) -> tuple[str, ...] | None:

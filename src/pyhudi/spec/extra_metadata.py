@@ -9,22 +9,22 @@ from __future__ import annotations
 from typing import Final
 
 #: The table's Avro schema, without meta fields (`HoodieCommitMetadata.SCHEMA_KEY`).
-SCHEMA_NOTE: Final = "schema"
+SCHEMA_KEY: Final = "schema"
 #: The schema of a table that keeps a history of it (`SerDeHelper.LATEST_SCHEMA`).
 LATEST_SCHEMA: Final = "latest_schema"
 #: Release of pyhudi that wrote the commit; a commit without was written by another engine.
-WRITER_NOTE: Final = "pyhudi.version"
+WRITER_KEY: Final = "pyhudi.version"
 #: Engine that ran the tasks, and why that one.
-ENGINE_NOTE: Final = "pyhudi.engine"
-ENGINE_REASON_NOTE: Final = "pyhudi.engine.reason"
+ENGINE_KEY: Final = "pyhudi.engine"
+ENGINE_REASON_KEY: Final = "pyhudi.engine.reason"
 #: `true` where log files of the commit may hold the first version of a record (`pyhudi.index.log_inserts`).
-NEW_IN_LOGS_NOTE: Final = "pyhudi.new.records.in.logs"
+LOG_INSERTS_KEY: Final = "pyhudi.new.records.in.logs"
 #: The properties that decide keys, paths and rows, behind their CRC-32 (`pyhudi.spec.table_identity`).
-IDENTITY_NOTE: Final = "pyhudi.table.identity"
+IDENTITY_KEY: Final = "pyhudi.table.identity"
 #: The CRC-32 of each log file of the commit (`pyhudi.spec.log_checksums`).
-LOG_CHECKSUM_NOTE: Final = "pyhudi.log.crc32"
+LOG_CHECKSUM_KEY: Final = "pyhudi.log.crc32"
 #: The instants that were completed before the commit (`pyhudi.spec.committed_instants`).
-COMMITTED_NOTE: Final = "pyhudi.timeline.completed"
+COMMITTED_KEY: Final = "pyhudi.timeline.completed"
 #: Batches of streams by identifier (`HoodieSinkCheckpoint`, `SINK_CHECKPOINT_KEY`), and the query of Spark that wrote the batch.
-STREAM_CHECKPOINT_NOTE: Final = "_hudi_streaming_sink_checkpoint"
-STREAM_QUERY_NOTE: Final = "_pyhudi_streaming_query"
+STREAM_CHECKPOINT_KEY: Final = "_hudi_streaming_sink_checkpoint"
+STREAM_QUERY_KEY: Final = "_pyhudi_streaming_query"

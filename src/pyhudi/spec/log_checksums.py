@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.spec.extra_metadata import LOG_CHECKSUM_NOTE
+from pyhudi.spec.extra_metadata import LOG_CHECKSUM_KEY
 
 #: A commit of more log files notes none: the note would be longer than a megabyte or two.
 MOST_NOTED_FILES: Final = 10_000
@@ -38,7 +38,7 @@ def log_checksum_note(checksums: Mapping[str, LogChecksum]) -> dict[str, str]:
         return {}
     values = {path: f"{one.size} {one.crc32:08x}" for path, one in checksums.items()}
     text = json.dumps(values, separators=(",", ":"))
-    return {LOG_CHECKSUM_NOTE: f"{zlib.crc32(text.encode()):08x} {text}"}
+    return {LOG_CHECKSUM_KEY: f"{zlib.crc32(text.encode()):08x} {text}"}
 
 
 def noted_log_checksums(note: str | None) -> Mapping[str, LogChecksum]:
@@ -55,12 +55,12 @@ def noted_log_checksums(note: str | None) -> Mapping[str, LogChecksum]:
         return {}
     checksum, _, text = note.partition(" ")
     if checksum != f"{zlib.crc32(text.encode()):08x}":
-        raise CorruptTableError(f"the CRC of '{LOG_CHECKSUM_NOTE}' in the extra metadata does not hold. Restore the file from a copy.")
+        raise CorruptTableError(f"the CRC of '{LOG_CHECKSUM_KEY}' in the extra metadata does not hold. Restore the file from a copy.")
     checksums = {}
     try:
         for path, value in json.loads(text).items():
             size, _, crc = value.partition(" ")
             checksums[str(path)] = LogChecksum(int(size), int(crc, 16))
     except (AttributeError, ValueError) as error:
-        raise CorruptTableError(f"'{LOG_CHECKSUM_NOTE}' in the extra metadata holds no checksums of log files: {error}") from error
+        raise CorruptTableError(f"'{LOG_CHECKSUM_KEY}' in the extra metadata holds no checksums of log files: {error}") from error
     return checksums

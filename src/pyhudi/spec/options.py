@@ -49,7 +49,7 @@ class Options:
     given: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def notes(self) -> dict[str, str]:
+    def extra_metadata(self) -> dict[str, str]:
         """Entries that the writer wants in its commit's metadata: options whose names begin with `hoodie...commitmeta.key.prefix`."""
         return {name: value for name, value in self.given.items() if find_key(name) is None}
 

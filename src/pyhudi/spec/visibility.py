@@ -9,17 +9,17 @@ from dataclasses import dataclass
 class Visibility:
     """What a reader of one moment takes for committed.
 
-    `committed` are the completed data instants on the active timeline; below `origin` everything counts as archived
+    `committed` are the completed data instants on the active timeline; below `archive_boundary` everything counts as archived
     and thus completed, unless it is `pending`; `until` is the greatest requested time that the moment sees, None for
     now.
     """
 
     committed: frozenset[str]
-    origin: str | None = None
+    archive_boundary: str | None = None
     until: str | None = None
     pending: frozenset[str] = frozenset()
 
-    def shows(self, requested: str) -> bool:
+    def is_visible(self, requested: str) -> bool:
         """Tell whether what the instant of that requested time wrote is visible.
 
         Only completed instants leave the active timeline for the archive, hence the second half.
@@ -28,4 +28,4 @@ class Visibility:
             return True
         if requested in self.pending or (self.until is not None and requested > self.until):
             return False
-        return self.origin is not None and requested < self.origin
+        return self.archive_boundary is not None and requested < self.archive_boundary

@@ -20,7 +20,7 @@ from pyhudi.sql import unsupported
 from pyhudi.sql.call import run_call
 from pyhudi.sql.query import query
 from pyhudi.sql.statement import statement
-from pyhudi.sql.statement.statement import Arguments, PlainSql, Statement
+from pyhudi.sql.statement.statement import Arguments, SparkSql, Statement
 from pyhudi.sql.statements import alter_statement as alter
 from pyhudi.sql.statements import alter_table, create_as, drop_truncate, like, session_settings, show, temporary_view, update_delete
 from pyhudi.sql.statements import compaction_statement as compaction
@@ -71,12 +71,12 @@ _HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
 _WITH_A_QUERY: Final = frozenset({"InsertIntoStatement", "CreateTableAsSelect", "UpdateTable", "DeleteFromTable", "MergeIntoTable"})
 
 
-def run(session: SparkSession, plain: PlainSql, text: str, args: Arguments = None, **frames: Any) -> DataFrame:
+def run(session: SparkSession, spark_sql: SparkSql, text: str, args: Arguments = None, **frames: Any) -> DataFrame:
     """Run a SQL statement on a session that speaks Hudi.
 
     Args:
         session: The session.
-        plain: `SparkSession.sql` as Spark made it, bound to the session.
+        spark_sql: `SparkSession.sql` as Spark made it, bound to the session.
         text: One statement.
         args: Named or positional parameters, as `SparkSession.sql` takes them.
         frames: DataFrames and values that `{name}` in the text stands for, as `SparkSession.sql` takes them.
@@ -86,18 +86,18 @@ def run(session: SparkSession, plain: PlainSql, text: str, args: Arguments = Non
         pyspark.errors.AnalysisException: Spark's own, for names and types that do not exist.
     """
     if not frames:
-        return _run(session, plain, text, args)
+        return _run(session, spark_sql, text, args)
     formatter = SQLStringFormatter(session)
     try:
-        return _run(session, plain, formatter.format(text, **frames), args)
+        return _run(session, spark_sql, formatter.format(text, **frames), args)
     finally:
         formatter.clear()
 
 
-def _run(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> DataFrame:
+def _run(session: SparkSession, spark_sql: SparkSql, text: str, args: Arguments) -> DataFrame:
     try:
         with one_statement(session):
-            return _handled(session, plain, text, args)
+            return _handled(session, spark_sql, text, args)
     except HudiError as error:
         error_position.annotate(error, text)
         raise
@@ -106,29 +106,29 @@ def _run(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> 
         raise
 
 
-def _handled(session: SparkSession, plain: PlainSql, text: str, args: Arguments) -> DataFrame:
+def _handled(session: SparkSession, spark_sql: SparkSql, text: str, args: Arguments) -> DataFrame:
     # Before Spark's parser, which refuses these statements: PySpark logs such an error, with its trace, as soon as it exists.
-    if (answer := indexes.show_or_refresh(session, plain, text)) is not None:
+    if (answer := indexes.show_or_refresh(session, spark_sql, text)) is not None:
         return answer
     try:
-        parsed = statement.read(session, plain, text, args)
+        parsed = statement.read(session, spark_sql, text, args)
     except ParseException:
         if (call := compaction.as_call(text)) is not None:
-            return _handled(session, plain, call, None)
-        return plain(text, args) if args else plain(text)  # Spark's own error, or a syntax that only its full road accepts
+            return _handled(session, spark_sql, call, None)
+        return spark_sql(text, args) if args else spark_sql(text)  # Spark's own error, or a syntax that only its full road accepts
     unsupported.check(parsed)
-    asked = explain_statement(parsed) or parsed
-    handler = _HANDLERS.get(asked.kind)
-    answer = None if handler is None else _answer(handler, asked)
+    inner = explain_statement(parsed) or parsed
+    handler = _HANDLERS.get(inner.kind)
+    answer = None if handler is None else _answer(handler, inner)
     return query.run(parsed) if answer is None else answer
 
 
-def _answer(handler: Callable[[Statement], DataFrame | None], asked: Statement) -> DataFrame | None:
+def _answer(handler: Callable[[Statement], DataFrame | None], inner: Statement) -> DataFrame | None:
     """Return what the handler answers; None leaves the statement to Spark."""
-    named = asked.with_names()
-    if asked.kind not in _WITH_A_QUERY or not query.has_table_references(named):
+    named = inner.with_names()
+    if inner.kind not in _WITH_A_QUERY or not query.has_table_references(named):
         return handler(named)
     with query.with_replaced_references(named) as (with_replaced_references, paths):
-        made = statement.read(asked.session, asked.plain, with_replaced_references, named.args, paths).explaining(asked.explain)
+        made = statement.read(inner.session, inner.spark_sql, with_replaced_references, named.args, paths).explaining(inner.explain)
         answer = handler(made)
         return query.run(made) if answer is None and made.explain is None else answer

@@ -36,7 +36,9 @@ def check(statement: Statement) -> None:
     """
     if (label := _ON_TABLE.get(statement.kind)) is not None:
         _refuse_on(statement, label)
-    if (function := next((f for f in _FUNCTION.finditer(statement.shown) if f.group(1).lower() not in functions.SERVED), None)) is not None:
+    if (
+        function := next((f for f in _FUNCTION.finditer(statement.plan_text) if f.group(1).lower() not in functions.SERVED), None)
+    ) is not None:
         raise UnsupportedError(
             f"The table function {function.group(1)} comes with a later release. Served now: hudi_table_changes, hudi_query,"
             f" SELECT with TIMESTAMP AS OF, and"
@@ -44,7 +46,7 @@ def check(statement: Statement) -> None:
         )
     unresolved_targets.check(statement)
     if (script := _SCRIPTS.get(statement.kind)) is not None:
-        for match in _WRITES.finditer(statement.shown):
+        for match in _WRITES.finditer(statement.plan_text):
             table = catalog_table.find(statement.session, tuple(match.group(1).split(", ")))
             if table is not None:
                 raise UnsupportedError(

@@ -92,7 +92,7 @@ def _explain_plan(work: PlannedWrite) -> UpsertExplanation:
 def _row(assignment: TaskAssignment) -> dict[str, object]:
     task = assignment.task
     begins = isinstance(task, WriteTask) and task.base is None
-    updates = 0 if assignment.opened is not None else assignment.updates
+    updates = 0 if assignment.new_buckets is not None else assignment.updates
     return {
         "partition_path": task.partition_path,
         "file_id": task.file_id,

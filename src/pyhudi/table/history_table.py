@@ -7,14 +7,14 @@ from typing import Final
 import pyarrow as pa
 
 from pyhudi.spec.actions.commit import CommitMetadata
-from pyhudi.spec.extra_metadata import ENGINE_NOTE
+from pyhudi.spec.extra_metadata import ENGINE_KEY
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table.table_version import check_served
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.archived_v1_timeline import archived_instants
-from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline.moved_timeline import reread_when_moved
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
@@ -62,7 +62,7 @@ def history(storage: Storage) -> pa.Table:
 
 def _metadata(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> CommitMetadata | None:
     wrote = instant.is_completed and instant.action.writes_data
-    return commit_of(storage, config, timeline, instant) if wrote else None
+    return load_commit_metadata(storage, config, timeline, instant) if wrote else None
 
 
 def _row(instant: Instant, metadata: CommitMetadata | None) -> dict[str, object]:
@@ -85,5 +85,5 @@ def _counts(commit: CommitMetadata) -> dict[str, object]:
         "files_written": len(stats),
         "bytes_written": sum(stat.total_write_bytes for stat in stats),
         "file_groups_replaced": sum(map(len, (commit.replaced or {}).values())),
-        "engine": commit.extra.get(ENGINE_NOTE),
+        "engine": commit.extra_metadata.get(ENGINE_KEY),
     }

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.errors import UsageError
 from pyhudi.read.execute import count_rows, read_batches, read_table
-from pyhudi.read.snapshot.query_type import Mode, SnapshotQuery
+from pyhudi.read.snapshot.query_type import QueryType, SnapshotQuery
 from pyhudi.read.snapshot.snapshot import open_snapshot
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.actions.commit import Operation
@@ -212,7 +212,7 @@ class HudiTable:
         columns: Sequence[str] | None = None,
         filter: str | pc.Expression | None = None,  # noqa: A002 - the public name
         as_of: str | datetime | None = None,
-        mode: Mode = "snapshot",
+        mode: QueryType = "snapshot",
         *,
         meta_columns: bool = False,
         options: Options | None = None,
@@ -247,7 +247,7 @@ class HudiTable:
         columns: Sequence[str] | None = None,
         filter: str | pc.Expression | None = None,  # noqa: A002 - the public name
         as_of: str | datetime | None = None,
-        mode: Mode = "snapshot",
+        mode: QueryType = "snapshot",
         *,
         meta_columns: bool = False,
         options: Options | None = None,
@@ -459,7 +459,9 @@ class HudiTable:
             named = selection(self.storage, self.config.naming_columns, where, None, "snapshot", meta_columns=False)
             return self._write(Operation.DELETE, read_table(named), options)
         rows = selection(self.storage, [RECORD_KEY, PARTITION_PATH, FILE_NAME], where, None, "snapshot", meta_columns=False)
-        return self._write(Operation.DELETE_PREPPED, read_table(rows), options, located=True, seen=rows.snapshot.timeline.visibility)
+        return self._write(
+            Operation.DELETE_PREPPED, read_table(rows), options, prepped=True, read_snapshot=rows.snapshot.timeline.visibility
+        )
 
     def _write(
         self,
@@ -467,12 +469,14 @@ class HudiTable:
         data: object | None,
         options: Options | None,
         *,
-        located: bool = False,
+        prepped: bool = False,
         partitions: Sequence[str] | None = None,
-        seen: Visibility | None = None,
+        read_snapshot: Visibility | None = None,
     ) -> WriteResult:
         chosen = merge_options(default_write_options(), options or {})
         check_operation(options or {}, operation)
         if data is None and operation is not Operation.DELETE_PARTITION:
             raise UsageError(f"{operation.value.lower()}() needs data, got None: give an Arrow table, a data frame or a list of dicts.")
-        return write(self, operation, data, options=chosen, located=located, partitions=partitions, seen=seen, engine=self._engine)
+        return write(
+            self, operation, data, options=chosen, prepped=prepped, partitions=partitions, read_snapshot=read_snapshot, engine=self._engine
+        )

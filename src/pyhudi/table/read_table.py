@@ -14,7 +14,7 @@ from pyhudi.errors import OptionError
 from pyhudi.read.execute import Selection, read_table, select
 from pyhudi.read.incremental.cdc_query import open_change_data
 from pyhudi.read.incremental.incremental import ChangesQuery, open_changes
-from pyhudi.read.snapshot.query_type import AS_OF, QUERY_TYPE, Mode, snapshot_query
+from pyhudi.read.snapshot.query_type import AS_OF, QUERY_TYPE, QueryType, snapshot_query
 from pyhudi.read.snapshot.snapshot import open_snapshot
 from pyhudi.spec.options import merge_options, resolve
 from pyhudi.storage.defaults_file import default_write_options
@@ -26,7 +26,7 @@ def selection(
     columns: Sequence[str] | None,
     filter: str | pc.Expression | None,  # noqa: A002 - the public name
     as_of: str | datetime | None,
-    mode: Mode,
+    mode: QueryType,
     *,
     meta_columns: bool,
     options: Mapping[str, str] | None = None,

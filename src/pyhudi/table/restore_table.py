@@ -31,10 +31,10 @@ _SERVICES: Final = (
 
 def restore(storage: Storage, clock: Clock, ids: Ids, target: str | None, *, dry_run: bool, wait_s: float) -> RestoreResult:
     """Restore a table, or continue with a restore that was cut off; see `Services.restore` for errors."""
-    with contextlib.ExitStack() as held:
+    with contextlib.ExitStack() as resources:
         for name, doing in () if dry_run else _SERVICES:  # they run without the table's lock, and would write what is rolled back
-            held.enter_context(exclusive_service(storage, name, doing))
-        table = held.enter_context(locked_table(storage, wait_s, clock, ids, restores=True))
+            resources.enter_context(exclusive_service(storage, name, doing))
+        table = resources.enter_context(locked_table(storage, wait_s, clock, ids, restores=True))
         check_notes(table.storage, table.config, table.timeline)
         pending = pending_restore(table)
         if pending is not None:

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from pyhudi.errors import CorruptTableError, UsageError
-from pyhudi.spec.extra_metadata import STREAM_CHECKPOINT_NOTE, STREAM_QUERY_NOTE
+from pyhudi.spec.extra_metadata import STREAM_CHECKPOINT_KEY, STREAM_QUERY_KEY
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.archived_v1_timeline import archived_instants
-from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
 
 IDENTIFIER: Final = "hoodie.datasource.write.streaming.checkpoint.identifier"
@@ -33,11 +33,11 @@ class StreamBatch:
     number: int
 
     @property
-    def notes(self) -> dict[str, str]:
+    def extra_metadata(self) -> dict[str, str]:
         """What the commit of the batch says of it."""
         return {
-            STREAM_CHECKPOINT_NOTE: json.dumps({self.identifier: str(self.number)}, separators=(",", ":")),
-            STREAM_QUERY_NOTE: self.query,
+            STREAM_CHECKPOINT_KEY: json.dumps({self.identifier: str(self.number)}, separators=(",", ":")),
+            STREAM_QUERY_KEY: self.query,
         }
 
 
@@ -49,11 +49,11 @@ def is_written(storage: Storage, batch: StreamBatch) -> bool:
         UsageError: Apache Hudi wrote later batches under this identifier, from which those of this stream cannot be distinguished.
         CorruptTableError: a commit's entry is damaged.
     """
-    for extra in _newest_first(storage):
-        number = _number(extra, batch.identifier)
+    for extra_metadata in _newest_first(storage):
+        number = _number(extra_metadata, batch.identifier)
         if number is None:
             continue
-        query = extra.get(STREAM_QUERY_NOTE)
+        query = extra_metadata.get(STREAM_QUERY_KEY)
         if query == batch.query or (query is None and number == batch.number):
             return number >= batch.number
         if query is None and number > batch.number:
@@ -71,17 +71,17 @@ def _newest_first(storage: Storage) -> Iterator[Mapping[str, str]]:
     config = TableConfig(load_properties(storage))
     timeline = load_full_timeline(storage, config)
     for instant in reversed(timeline.data_instants()):
-        yield commit_of(storage, config, timeline, instant).extra
-    archived = [one.metadata.extra for one in archived_instants(storage, config, read_rows) if one.metadata is not None]
+        yield load_commit_metadata(storage, config, timeline, instant).extra_metadata
+    archived = [one.metadata.extra_metadata for one in archived_instants(storage, config, read_rows) if one.metadata is not None]
     yield from reversed(archived)
 
 
-def _number(extra: Mapping[str, str], identifier: str) -> int | None:
-    text = extra.get(STREAM_CHECKPOINT_NOTE)
+def _number(extra_metadata: Mapping[str, str], identifier: str) -> int | None:
+    text = extra_metadata.get(STREAM_CHECKPOINT_KEY)
     if text is None:
         return None
     try:
         match = json.loads(text).get(identifier)
         return None if match is None else int(match)
     except (ValueError, AttributeError) as error:
-        raise CorruptTableError(f"a commit's {STREAM_CHECKPOINT_NOTE} is {text!r}, where a JSON object of numbers belongs") from error
+        raise CorruptTableError(f"a commit's {STREAM_CHECKPOINT_KEY} is {text!r}, where a JSON object of numbers belongs") from error

@@ -28,7 +28,7 @@ from pyhudi.service.rollback import failed_writes, plan_rollback, roll_back_fail
 from pyhudi.service.savepoint import Savepoint
 from pyhudi.service.service_engine import Progress, service_runner
 from pyhudi.service.service_executor import Service, ServiceRequest, cancel, serve
-from pyhudi.service.table_service import MODES, Mode, Result
+from pyhudi.service.table_service import MODES, Result, ServiceMode
 from pyhudi.spec.actions.rollback import InstantInfo, RollbackPlan
 from pyhudi.spec.arguments import check_strings
 from pyhudi.spec.instant import Action
@@ -98,7 +98,7 @@ class Services(VersionServices):
         self,
         instant: str | None = None,
         *,
-        mode: Mode = "both",
+        mode: ServiceMode = "both",
         dry_run: bool = False,
         options: Mapping[str, str] | None = None,
         engine: Engine | None = None,
@@ -134,7 +134,7 @@ class Services(VersionServices):
         self,
         instant: str | None = None,
         *,
-        mode: Mode = "both",
+        mode: ServiceMode = "both",
         dry_run: bool = False,
         options: Mapping[str, str] | None = None,
         engine: Engine | None = None,
@@ -156,7 +156,7 @@ class Services(VersionServices):
         self,
         instant: str | None = None,
         *,
-        mode: Mode = "both",
+        mode: ServiceMode = "both",
         dry_run: bool = False,
         options: Mapping[str, str] | None = None,
         engine: Engine | None = None,
@@ -195,7 +195,7 @@ class Services(VersionServices):
         self,
         instant: str | None = None,
         *,
-        mode: Mode = "both",
+        mode: ServiceMode = "both",
         dry_run: bool = False,
         options: Mapping[str, str] | None = None,
         engine: Engine | None = None,
@@ -395,7 +395,7 @@ class Services(VersionServices):
         if_exists: bool = False,
         if_not_exists: bool = False,
         dry_run: bool = False,
-        mode: Mode = "both",
+        mode: ServiceMode = "both",
         instant: str | None = None,
         lenient: bool | None = None,
     ) -> IndexChange:

@@ -19,7 +19,7 @@ from pyhudi.service.clustering.update_strategy import give_way
 from pyhudi.service.inline_services import InlineServices
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
-from pyhudi.spec.extra_metadata import ENGINE_NOTE, ENGINE_REASON_NOTE, NEW_IN_LOGS_NOTE, WRITER_NOTE
+from pyhudi.spec.extra_metadata import ENGINE_KEY, ENGINE_REASON_KEY, LOG_INSERTS_KEY, WRITER_KEY
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.table.open_table import OpenTable
 from pyhudi.timeline.instant_details import read_commit
@@ -61,7 +61,7 @@ def write_rows(table: OpenTable, request: WriteRequest, config: WriteConfig, tag
             ids=table.ids,
             roll_back=functools.partial(roll_back_failed_writes, settings=config.failed_writes, writes=True),
             metadata_table=config.metadata_table,
-            notes=config.notes,
+            extra_metadata=config.extra_metadata,
             version=table.config.version,
             failed_writes=config.failed_writes,
         ) as txn,
@@ -117,9 +117,9 @@ def commit(
     txn: Transaction, plan: WritePlan, results: Sequence[TaskResult], schema: TableSchema, *, new_in_logs: bool = False
 ) -> Committed:
     """Make a planned write visible; its metadata say which engine ran, and why, and whether logs may begin records."""
-    notes = {WRITER_NOTE: VERSION, ENGINE_NOTE: plan.engine, ENGINE_REASON_NOTE: plan.reason}
+    extra_metadata = {WRITER_KEY: VERSION, ENGINE_KEY: plan.engine, ENGINE_REASON_KEY: plan.reason}
     if new_in_logs and txn.table.config.is_merge_on_read:
-        notes[NEW_IN_LOGS_NOTE] = "true"
-    notes |= record_version(txn.table, txn.instant, schema.columns)
+        extra_metadata[LOG_INSERTS_KEY] = "true"
+    extra_metadata |= record_version(txn.table, txn.instant, schema.columns)
     history = history_of(schema.columns)
-    return txn.commit(results, schema_json=schema.avro_json, history=history, replaced=plan.replaced, extra=notes)
+    return txn.commit(results, schema_json=schema.avro_json, history=history, replaced=plan.replaced, extra_metadata=extra_metadata)

@@ -36,9 +36,9 @@ class Writer(Protocol):
         data: object,
         *,
         options: Mapping[str, str],
-        located: bool,
+        prepped: bool,
         partitions: Sequence[str] | None,
-        seen: Visibility | None,
+        read_snapshot: Visibility | None,
         columns: Sequence[str] | None,
     ) -> WriteResult:
         """Return what the write did."""
@@ -59,9 +59,9 @@ def write(
     data: object | None,
     *,
     options: Mapping[str, str] | None = None,
-    located: bool = False,
+    prepped: bool = False,
     partitions: Sequence[str] | None = None,
-    seen: Visibility | None = None,
+    read_snapshot: Visibility | None = None,
     columns: Sequence[str] | None = None,
     engine: Engine | None = None,
     reason: str = IN_THIS_PROCESS,
@@ -74,9 +74,9 @@ def write(
         data: what `pyhudi.write.input.incoming_data.to_table` takes, or data of an engine that has registered a writer; None for
             operations without.
         options: `hoodie.*` options of this call.
-        located: the data hold the meta columns that their records were read with; no index is asked.
+        prepped: the data hold the meta columns that their records were read with; no index is asked.
         partitions: partition paths to replace or delete, for operations that replace.
-        seen: the commits that located rows were read with.
+        read_snapshot: the commits that located rows were read with.
         columns: the data columns that located updates bring, when not all (`pyhudi.write.input.partial_columns`).
         engine: runs the tasks; threads of this process by default.
         reason: why that engine, for the result and the commit's metadata.
@@ -95,8 +95,17 @@ def write(
     upgrade_before(table, options or {})
     for takes, writer in _writers:
         if data is not None and takes(data):
-            return writer(table, operation, data, options=options or {}, located=located, partitions=partitions, seen=seen, columns=columns)
-    request = write_request(operation, located=located, partitions=partitions, seen=seen, columns=columns)
+            return writer(
+                table,
+                operation,
+                data,
+                options=options or {},
+                prepped=prepped,
+                partitions=partitions,
+                read_snapshot=read_snapshot,
+                columns=columns,
+            )
+    request = write_request(operation, prepped=prepped, partitions=partitions, read_snapshot=read_snapshot, columns=columns)
     config = choose(resolve(options or {}), table.config, operation)
     return write_here(table, request, config, data, reason, engine, started=started)
 
@@ -113,11 +122,11 @@ def write_here(
 def write_request(
     operation: Operation,
     *,
-    located: bool,
+    prepped: bool,
     partitions: Sequence[str] | None,
-    seen: Visibility | None,
+    read_snapshot: Visibility | None,
     columns: Sequence[str] | None,
 ) -> WriteRequest:
     """Return the request of a write; arguments as in `write`."""
     paths, names = (None if strings is None else tuple(strings) for strings in (partitions, columns))
-    return WriteRequest(operation, located, paths, seen, names)
+    return WriteRequest(operation, prepped, paths, read_snapshot, names)

@@ -124,6 +124,6 @@ def run_with_fault(action: Action, storage: MemoryStorage, point: CrashPoint) ->
         error = raised
     except Exception as raised:
         raise AssertionError(f"{point} surfaced as {raised!r}, not as an error of pyhudi") from raised
-    if not failing.struck:
+    if not failing.injected:
         raise AssertionError(f"{point} was never reached: the action does not repeat its calls")
     return CrashRun(point, storage, error)

@@ -68,7 +68,7 @@ class FaultStorage(InterceptedStorage):
         self._crashed = False
 
     @property
-    def struck(self) -> bool:
+    def injected(self) -> bool:
         """True once the fault has happened."""
         return self._count > self._at
 

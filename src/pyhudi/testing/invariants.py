@@ -27,7 +27,7 @@ from pyhudi.storage.storage_protocol import FileStatus, Storage
 from pyhudi.storage.table_properties import BACKUP, load_properties
 from pyhudi.storage.temporary_files import is_left_over
 from pyhudi.timeline.archived_v1_timeline import archived_instants
-from pyhudi.timeline.instant_details import action_of, commit_of, read_action
+from pyhudi.timeline.instant_details import load_action_metadata, load_commit_metadata, read_action
 from pyhudi.timeline.state import first_state
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
@@ -97,7 +97,7 @@ def dangling_references(storage: Storage, row_count: RowCount) -> list[str]:
 def _commits(storage: Storage, config: TableConfig, timeline: Timeline) -> Iterator[tuple[str, CommitMetadata]]:
     """Yield requested time and metadata of each completed commit of a timeline with its archived instants."""
     for instant in timeline.data_instants():
-        yield instant.requested, commit_of(storage, config, timeline, instant)
+        yield instant.requested, load_commit_metadata(storage, config, timeline, instant)
     active = {instant.requested for instant in timeline.data_instants()}
     for archived in archived_instants(storage, config, read_rows) if config.layout == 1 else ():
         if archived.metadata is not None and archived.instant.requested not in active:
@@ -106,7 +106,7 @@ def _commits(storage: Storage, config: TableConfig, timeline: Timeline) -> Itera
 
 def _cleaned_files(storage: Storage, config: TableConfig, timeline: Timeline) -> frozenset[str]:
     """Return the paths of the files that the completed cleans of a timeline have deleted."""
-    cleans = (action_of(storage, config, timeline, one) for one in timeline.completed() if one.action is Action.CLEAN)
+    cleans = (load_action_metadata(storage, config, timeline, one) for one in timeline.completed() if one.action is Action.CLEAN)
     return frozenset(
         join_path(path, name.rpartition("/")[2])
         for done in cleans
@@ -157,7 +157,7 @@ def _list_unnamed_data_files(storage: Storage, config: TableConfig) -> Iterator[
 def _rolled_back_logs(storage: Storage, config: TableConfig, timeline: Timeline) -> Iterator[str]:
     """Yield the log files of version 6 that stay after a rollback, and those by which it rolled them back."""
     for instant in timeline.with_actions(Action.ROLLBACK).completed():
-        done = action_of(storage, config, timeline, instant)
+        done = load_action_metadata(storage, config, timeline, instant)
         assert isinstance(done, RollbackMetadata)
         for path, part in done.partitions.items():
             for name in (*(part.rollback_log_files or ()), *(part.failed_log_files or ())):

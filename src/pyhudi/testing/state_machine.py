@@ -129,7 +129,7 @@ class TableMachine(RuleBasedStateMachine):
                 assert self.oracle.agrees(stored_rows), f"neither before nor after: {self.oracle.difference(stored_rows)}"
         else:
             self.oracle = after
-            self.recovered = self.recovered and not failing.struck
+            self.recovered = self.recovered and not failing.injected
 
     @invariant()
     def rows_are_those_of_the_oracle(self) -> None:

@@ -63,18 +63,18 @@ def read_details(storage: Storage, config: TableConfig, timeline: Timeline, inst
         return timeline.archive.content(instant)
 
 
-def commit_of(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> CommitMetadata:
+def load_commit_metadata(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> CommitMetadata:
     """Return the metadata of a completed commit, deltacommit or replacecommit; errors as of `read_details` and `read_commit`."""
     return _decode_details(storage, config, instant, read_details(storage, config, timeline, instant), partial(_commit, instant))
 
 
-def commit_at(storage: Storage, config: TableConfig, timeline: Timeline, requested: str) -> CommitMetadata | None:
+def find_commit_metadata(storage: Storage, config: TableConfig, timeline: Timeline, requested: str) -> CommitMetadata | None:
     """Return the metadata of the completed write of a requested time, archived or not; None when nobody knows it. Errors as above."""
     match = timeline.find(requested)
     if not match and timeline.archive is not None and timeline.is_committed(requested):
         match = timeline.archive.find(requested)
     done = next((one for one in match if one.is_completed and one.action.writes_data), None)
-    return None if done is None else commit_of(storage, config, timeline, done)
+    return None if done is None else load_commit_metadata(storage, config, timeline, done)
 
 
 def read_action(storage: Storage, config: TableConfig, instant: Instant) -> object:
@@ -87,7 +87,7 @@ def read_action(storage: Storage, config: TableConfig, instant: Instant) -> obje
     return _decode_details(storage, config, instant, read_bytes(storage, config, instant), partial(decode, instant.action, instant.state))
 
 
-def action_of(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> object:
+def load_action_metadata(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> object:
     """Return the same of an instant of a timeline; errors as of `read_details` and `read_action`."""
     content = read_details(storage, config, timeline, instant)
     return _decode_details(storage, config, instant, content, partial(decode, instant.action, instant.state))

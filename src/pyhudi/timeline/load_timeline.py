@@ -20,7 +20,7 @@ from pyhudi.timeline.clock import format_instant, zone_of
 from pyhudi.timeline.instant_details import read_action
 from pyhudi.timeline.moved_timeline import check_not_moved, raise_if_moved
 from pyhudi.timeline.never_written import lost_timeline
-from pyhudi.timeline.timeline import Timeline, fold
+from pyhudi.timeline.timeline import Timeline, collapse_states
 
 
 def load_timeline(
@@ -54,7 +54,7 @@ def load_timeline(
     repeated = _repeated_completions(storage, config, (instant for instant, _ in every))
     matches = [(instant, modified_ms) for instant, modified_ms in every if instant not in repeated]
     times = _times_of_files(matches, config)
-    instants = fold(instant for instant, _ in matches)
+    instants = collapse_states(instant for instant, _ in matches)
     first = min((instant.requested for instant in instants), default="")
     archive = None if rows is None or config.layout == 1 else History(storage, config, rows, times, first)
     timeline = Timeline(

@@ -21,7 +21,7 @@ class Timeline:
     """Instants sorted by requested time, one for each action at the highest state it reached.
 
     `completion` gives completion times by requested time for instants whose name does not tell them: those of layout
-    1 and, read when asked for, archived ones. `origin` is the time below which everything counts as archived: by
+    1 and, read when asked for, archived ones. `archive_boundary` is the time below which everything counts as archived: by
     default that of the first write that is still active, `""` when nothing was ever archived. `until` is the time
     that an `as_of` view ends at. `archive` tells about archived instants, where the timeline was read to know them.
     `log_compactions` are the requested times of log compactions, pending or not: completed they are delta commits.
@@ -36,7 +36,7 @@ class Timeline:
     layout: int
     # Not compared: only a read of the whole archive would tell.
     completion: Mapping[str, str] = field(default_factory=dict, compare=False)
-    origin: str | None = None
+    archive_boundary: str | None = None
     until: str | None = None
     archive: History | None = field(default=None, repr=False, compare=False)
     log_compactions: frozenset[str] = frozenset()
@@ -49,11 +49,11 @@ class Timeline:
 
     def __post_init__(self) -> None:
         """Work out what every file of a listing will be asked for."""
-        if self.origin is None:
-            object.__setattr__(self, "origin", _first_write(self.instants))
+        if self.archive_boundary is None:
+            object.__setattr__(self, "archive_boundary", _first_write(self.instants))
         committed = frozenset(instant.requested for instant in self.data_instants())
         pending = self.hidden.union(instant.requested for instant in self.pending()) - committed
-        object.__setattr__(self, "visibility", Visibility(committed, self.origin, self.until, pending))
+        object.__setattr__(self, "visibility", Visibility(committed, self.archive_boundary, self.until, pending))
         by_time: dict[str, tuple[Instant, ...]] = {}
         for instant in self.instants:
             by_time[instant.requested] = (*by_time.get(instant.requested, ()), instant)
@@ -89,7 +89,7 @@ class Timeline:
                 return (instant.completed or self.completion.get(requested)) if instant.is_completed else None
         return self.completion.get(requested)
 
-    def completed_late(self, first: str, last: str, bound: str) -> bool:
+    def completed_at_or_after(self, first: str, last: str, bound: str) -> bool:
         """Tell whether an instant requested from `first` to `last` may have been completed at `bound` or later.
 
         False is sure; archived instants are answered for file by file.
@@ -105,7 +105,7 @@ class Timeline:
         """Tell whether files of that requested time are visible: its instant is completed, or older than all active
         writes.
         """
-        return self.visibility.shows(requested)
+        return self.visibility.is_visible(requested)
 
     def greatest_time(self) -> str:
         """Return the greatest requested or completed time of all instants, `""` when there is none."""
@@ -141,7 +141,7 @@ class Timeline:
 
     def with_instant(self, instant: Instant) -> Timeline:
         """Return the timeline with another instant, in place of the state that it has of the same action."""
-        return replace(self, instants=fold((*self.instants, instant)))
+        return replace(self, instants=collapse_states((*self.instants, instant)))
 
     def before(self, instant: Instant) -> Timeline:
         """Return the timeline of the actions that were completed before a completed one was; in layout 1 requested before it.
@@ -150,7 +150,7 @@ class Timeline:
         """
         at = self.effect(instant)
         retained = self._where(lambda one: one.is_completed and self.effect(one) < at)
-        return replace(retained, until=max((one.requested for one in retained.instants), default=self.origin or "0"))
+        return replace(retained, until=max((one.requested for one in retained.instants), default=self.archive_boundary or "0"))
 
     def through(self, instant: Instant) -> Timeline:
         """Return the timeline of the actions that were completed before a completed one, and that one."""
@@ -181,8 +181,8 @@ class Timeline:
         """Return the timeline with the archived instants as if they were active still; their names are read."""
         if self.archive is None:
             return self
-        instants = fold((*self.instants, *self.archive.instants()))
-        return replace(self, instants=instants, origin="" if self.archive.is_whole else None)
+        instants = collapse_states((*self.instants, *self.archive.instants()))
+        return replace(self, instants=instants, archive_boundary="" if self.archive.is_whole else None)
 
     def effect(self, instant: Instant) -> tuple[str, str]:
         """Return what completed writes are ordered by: the time at which one became visible, and its requested time."""
@@ -208,7 +208,7 @@ def _first_write(instants: Sequence[Instant]) -> str | None:
     return next((time for time in writes if time not in savepoints), max(writes, default=min(others, default=None)))
 
 
-def fold(instants: Iterable[Instant]) -> tuple[Instant, ...]:
+def collapse_states(instants: Iterable[Instant]) -> tuple[Instant, ...]:
     """Return the highest state of each instant, sorted by requested time.
 
     All states of an instant meet under its requested time and the action it has once completed.
@@ -216,7 +216,7 @@ def fold(instants: Iterable[Instant]) -> tuple[Instant, ...]:
     Example:
         >>> from pyhudi.spec.instant import State
         >>> requested = Instant("20260101000000000", Action.CLEAN, State.REQUESTED)
-        >>> [i.state.name for i in fold([requested, Instant("20260101000000000", Action.CLEAN, State.INFLIGHT)])]
+        >>> [i.state.name for i in collapse_states([requested, Instant("20260101000000000", Action.CLEAN, State.INFLIGHT)])]
         ['INFLIGHT']
     """
     highest: dict[tuple[str, Action], Instant] = {}

@@ -77,7 +77,7 @@ def complete_commit(
     if sync is not None:
         sync = record_commit(sync, inflight.requested, metadata, history)
     before_completion()
-    metadata = replace(metadata, extra={**metadata.extra, **_completed_before(table, inflight)})
+    metadata = replace(metadata, extra_metadata={**metadata.extra_metadata, **_completed_before(table, inflight)})
     content = commit_content(metadata, table.config.layout, sync=table.ids.sync_marker())
     check_lock_held(table, inflight)
     completed = table.writer.complete(inflight, table.times.next(), content)

@@ -21,7 +21,7 @@ from pyhudi.metadata_table.format.metadata_settings import AS_IT_IS, MetadataSet
 from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
 from pyhudi.schema.internal.schema_history import SchemaHistory
 from pyhudi.spec.actions.commit import CommitMetadata, Operation, stats_by_partition
-from pyhudi.spec.extra_metadata import IDENTITY_NOTE, SCHEMA_NOTE
+from pyhudi.spec.extra_metadata import IDENTITY_KEY, SCHEMA_KEY
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.table_identity import identity_note
 from pyhudi.storage.storage_protocol import Storage
@@ -59,7 +59,7 @@ class Transaction:
         table: LockedTable,
         operation: Operation,
         settings: MetadataSettings,
-        notes: Mapping[str, str],
+        extra_metadata: Mapping[str, str],
         failed_writes: FailedWritesSettings = EAGER,
     ) -> None:
         """Take the write's time; nothing is written yet, but a metadata table rid of what dead writers left in it."""
@@ -68,7 +68,7 @@ class Transaction:
         self.instant = table.times.next()
         self.begun = False
         self._settings = settings
-        self._notes = notes
+        self._extra_metadata = extra_metadata
         self._metadata_state = find_metadata_table(table)
         self.view = self._metadata_state.view
         self._in_step: MetadataSync | None = None
@@ -103,7 +103,7 @@ class Transaction:
         schema_json: str,
         history: SchemaHistory | None = None,
         replaced: Mapping[str, tuple[str, ...]] | None = None,
-        extra: Mapping[str, str] | None = None,
+        extra_metadata: Mapping[str, str] | None = None,
     ) -> Committed:
         """Make the write visible.
 
@@ -112,7 +112,7 @@ class Transaction:
             schema_json: the table's Avro schema from now on, without meta fields.
             history: that of the schema, if the table keeps one.
             replaced: file ids by partition path that this write replaces, for operations that do.
-            extra: further entries of the commit's metadata.
+            extra_metadata: further entries of the commit's metadata.
 
         Raises:
             ConflictError: another writer came between, or could take this one for dead; nothing is visible.
@@ -127,11 +127,11 @@ class Transaction:
         check_timeline_unchanged(table, self.instant)
         metadata = CommitMetadata(
             stats=stats_by_partition(stats),
-            extra={
-                **self._notes,
-                **(extra or {}),
-                SCHEMA_NOTE: schema_json,
-                IDENTITY_NOTE: identity_note(table.config),
+            extra_metadata={
+                **self._extra_metadata,
+                **(extra_metadata or {}),
+                SCHEMA_KEY: schema_json,
+                IDENTITY_KEY: identity_note(table.config),
                 **checksums_of_logs(results),
             },
             operation=self.operation,
@@ -166,7 +166,7 @@ def begin(
     ids: Ids,
     roll_back: RollBack,
     metadata_table: MetadataSettings = AS_IT_IS,
-    notes: Mapping[str, str] | None = None,
+    extra_metadata: Mapping[str, str] | None = None,
     version: int | None = None,
     failed_writes: FailedWritesSettings = EAGER,
 ) -> Iterator[Transaction]:
@@ -180,7 +180,7 @@ def begin(
         ids: gives ids.
         roll_back: rolls back failed writes (`pyhudi.service.rollback`), before this one and if it fails.
         metadata_table: what the write's options say about the metadata table.
-        notes: entries that the write's options put into the commit's metadata.
+        extra_metadata: entries that the write's options put into the commit's metadata.
         version: the table version for which the write was prepared.
         failed_writes: whether the write sends heartbeats.
 
@@ -193,7 +193,7 @@ def begin(
         _check_version(unlocked, version)
         check_nothing_planned(unlocked)
         table = roll_back(unlocked)
-        transaction = Transaction(table, operation, metadata_table, notes or {}, failed_writes)
+        transaction = Transaction(table, operation, metadata_table, extra_metadata or {}, failed_writes)
         try:
             yield transaction
         except UnknownOutcomeError:

@@ -132,13 +132,13 @@ def test_archived_commits_and_comparisons_are_told_as_apache_hudi_tells_them(sql
     """Its own tables; the answers are those of Apache Hudi 1.2.0."""
     path, other = fixture_table(f"apache_hudi/cleaned_and_archived_v{version}"), fixture_table("apache_hudi/with_metadata_table_v9")
     sql(f"CREATE TABLE t USING hudi LOCATION '{path}'")
-    found = dicts(sql, "CALL show_archived_commits(table => 't')")
-    assert [*found[0]] == [
+    rows = dicts(sql, "CALL show_archived_commits(table => 't')")
+    assert [*rows[0]] == [
         *("commit_time", "state_transition_time", "total_bytes_written", "total_files_added", "total_files_updated"),
         *("total_partitions_written", "total_records_written", "total_update_records_written", "total_errors"),
     ]
     expected = {6: ("20261121120619711", "20261121120621333", 1305788), 9: ("20261121110659735", "20261121110700447", 1305802)}
-    assert (len(found), tuple(found[0].values())) == (6, (*expected[version], 0, 3, 3, 7, 6, 0))
+    assert (len(rows), tuple(rows[0].values())) == (6, (*expected[version], 0, 3, 3, 7, 6, 0))
     name = f"cleaned_and_archived_v{version}"
     behind = "behind by 2 commits. Commits to catch up - [20261121120459189, 20261121120509162]"
     ahead = "ahead by 2 commits. Commits to catch up - [20261121120622310, 20261121120623947]"

@@ -35,9 +35,9 @@ def test_show_create_table_makes_the_same_table_again(people):
 
 
 def test_show_tblproperties_lists_what_was_stated(people):
-    found = dict(people("SHOW TBLPROPERTIES people"))
-    assert found.pop("type") in ("cow", "mor")
-    assert found == {"primaryKey": "id"}
+    result = dict(people("SHOW TBLPROPERTIES people"))
+    assert result.pop("type") in ("cow", "mor")
+    assert result == {"primaryKey": "id"}
 
 
 def test_show_partitions_lists_the_tables_partitions(people):

@@ -50,11 +50,11 @@ def test_a_function_joins_with_tables_and_takes_an_alias_and_a_path(three_commit
     sql = three_commits
     first = times(sql)[0]
     path = sql.folder / "t"
-    found = sql(
+    result = sql(
         f"SELECT c.id, t.v FROM hudi_table_changes('{path}', 'latest_state', '{first}') AS c JOIN t ON c.id = t.id"
         " WHERE c.p = 'y' ORDER BY 1"
     )
-    assert found == [(2, "b"), (4, "d")]
+    assert result == [(2, "b"), (4, "d")]
     assert sql("SELECT count(*) FROM hudi_query('t', 'snapshot')") == [(3,)]
 
 

@@ -155,8 +155,8 @@ def test_positional_parameters_reach_the_places_where_they_stand(folk):
     assert folk.sql("SELECT name, age FROM people WHERE id = 3").collect() == [("zed", 60)]
     folk.sql("UPDATE people SET age = ?, name = ? WHERE id = ?", [53, "cid", 3])  # not the order of the table's columns
     assert folk.sql("SELECT name, age FROM people WHERE id = 3").collect() == [("cid", 53)]
-    found = folk.sql("SELECT ? AS said, count(*) AS n FROM people TIMESTAMP AS OF ? WHERE id < ?", ["'?'", "2099-01-01", 3])
-    assert found.collect() == [("'?'", 2)]
+    result = folk.sql("SELECT ? AS said, count(*) AS n FROM people TIMESTAMP AS OF ? WHERE id < ?", ["'?'", "2099-01-01", 3])
+    assert result.collect() == [("'?'", 2)]
     since = folk.sql("SELECT ? AS said, count(DISTINCT id) AS n FROM hudi_table_changes(?, 'latest_state', ?)", ["x", "people", "earliest"])
     assert since.collect() == [("x", 3)]
     merged = folk.sql(

@@ -12,7 +12,7 @@ MERGE = "MERGE INTO people t USING (SELECT 2 AS id, 'rob' AS name) s ON t.id = s
 
 
 @pytest.mark.parametrize(
-    ("statement", "said"),
+    ("statement", "message"),
     [
         ("UPDATE people SET name = 'x' WHERE age > 40", "UPSERT_PREPPED into people"),
         ("DELETE FROM people WHERE city = 'oslo'", "DELETE_PREPPED into people"),
@@ -22,10 +22,10 @@ MERGE = "MERGE INTO people t USING (SELECT 2 AS id, 'rob' AS name) s ON t.id = s
     ],
 )
 @pytest.mark.parametrize("people", ["mor"], indirect=True)
-def test_explain_says_what_would_be_written_and_writes_nothing(people, statement, said):
+def test_explain_says_what_would_be_written_and_writes_nothing(people, statement, message):
     commits = people.commits("people")
     ((plan,),) = people(f"EXPLAIN {statement}")
-    assert said in plan
+    assert message in plan
     assert "== Physical Plan ==" in plan
     ((longer,),) = people(f"EXPLAIN EXTENDED {statement}")
     assert "== Analyzed Logical Plan ==" in longer

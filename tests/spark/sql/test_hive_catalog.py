@@ -31,19 +31,19 @@ def test_a_new_session_finds_and_changes_the_tables_of_the_last(tmp_path: Path) 
     made = run("first", tmp_path)
     assert [row[1] for row in made["tables"]] == ["copied", "new_name"]
     assert made["partitions"] == [["day=mon"], ["day=tue"], ["day=wed"]]
-    found = run("second", tmp_path)
-    assert found["orders"] == [[1, "ann", 10.0, None, "mon"], [2, "bob", 2.5, None, "tue"], [4, "dee", 4.0, "new", "wed"]]
-    assert found["copied"] == [[1, "ann"], [2, "bea"]]
-    assert found["view"] == [[1, 10.0], [4, 4.0]]
-    assert found["described"][:5] == [
+    result = run("second", tmp_path)
+    assert result["orders"] == [[1, "ann", 10.0, None, "mon"], [2, "bob", 2.5, None, "tue"], [4, "dee", 4.0, "new", "wed"]]
+    assert result["copied"] == [[1, "ann"], [2, "bea"]]
+    assert result["view"] == [[1, 10.0], [4, 4.0]]
+    assert result["described"][:5] == [
         ["Id", "int", None],
         ["name", "string", None],
         ["amount", "double", None],
         ["note", "string", "free text"],
         ["day", "string", None],
     ]
-    assert found["databases"] == [["default"], ["sales"]]
-    assert [row[1] for row in found["sales"]] == ["dear", "orders"]
-    assert (found["renamed"], found["created"]) == ([[1]], True)
-    assert (found["changed"], found["left"]) == ([[4], [5]], [["default"]])
+    assert result["databases"] == [["default"], ["sales"]]
+    assert [row[1] for row in result["sales"]] == ["dear", "orders"]
+    assert (result["renamed"], result["created"]) == ([[1]], True)
+    assert (result["changed"], result["left"]) == ([[4], [5]], [["default"]])
     assert not (tmp_path / "spark-warehouse" / "sales.db").exists()

@@ -57,7 +57,7 @@ def both(sql, text: str) -> tuple[list[str] | None, list[str]]:
     opened = open_for_change(asked, asked.plan.targetTable())
     assert opened is not None
     query = MergeQuery(asked, opened[0], merge_text(text))
-    here, by_spark = query.build_here(1 << 26), asked.ask(query.build())
+    here, by_spark = query.build_here(1 << 26), asked.run_sql(query.build())
     assert here is None or here.columns == by_spark.columns
     assert here is None or [field.dataType for field in here.schema] == [field.dataType for field in by_spark.schema]
     return None if here is None else sorted(map(repr, here.collect())), sorted(map(repr, by_spark.collect()))

@@ -57,8 +57,8 @@ def test_count_of_all_rows_needs_no_job(spark: SparkSession, orders: str) -> Non
     assert spark.sql("select COUNT(1) AS n from default.orders").first().asDict() == {"n": 4}
     assert list(jobs.getJobIdsForGroup("counting in SQL")) == []
     aside.unpersist()
-    (shown,), (own,) = counted.schema, spark.sql("SELECT count(*) FROM VALUES (1)").schema
-    assert (shown.name, shown.dataType, shown.nullable) == (own.name, own.dataType, own.nullable)
+    (shown,), (mdt,) = counted.schema, spark.sql("SELECT count(*) FROM VALUES (1)").schema
+    assert (shown.name, shown.dataType, shown.nullable) == (mdt.name, mdt.dataType, mdt.nullable)
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_views_and_subqueries_read_merged_rows(spark: SparkSession, orders: str)
 
 def test_typed_partition_column_prunes_and_shows_its_type(spark: SparkSession, orders: str) -> None:
     spark.sql("UPDATE orders SET amount = 31 WHERE id = 3")
-    found = spark.sql("SELECT id, amount, day FROM orders WHERE day = DATE'2026-01-02'")
-    assert dict(found.dtypes)["day"] == "date"
-    assert [(row.id, row.amount) for row in found.collect()] == [(3, 31)]
+    result = spark.sql("SELECT id, amount, day FROM orders WHERE day = DATE'2026-01-02'")
+    assert dict(result.dtypes)["day"] == "date"
+    assert [(row.id, row.amount) for row in result.collect()] == [(3, 31)]
 
 
 def test_cached_table_is_not_served_after_a_write(spark: SparkSession, orders: str) -> None:

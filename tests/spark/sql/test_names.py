@@ -102,10 +102,10 @@ def _jdbc(door: Door) -> list[int]:
     connection = java.org.apache.hive.jdbc.HiveDriver().connect(f"jdbc:hive2://127.0.0.1:{door.port}/default", java.java.util.Properties())
     try:
         rows = connection.createStatement().executeQuery(f"SELECT id FROM {door.name}")
-        found = []
+        result = []
         while rows.next():
-            found.append(rows.getInt(1))
-        return sorted(found)
+            result.append(rows.getInt(1))
+        return sorted(result)
     finally:
         connection.close()
 

@@ -111,8 +111,8 @@ def test_a_joined_table_of_another_format_is_sparks(people):
 
 def test_a_dataframe_can_stand_in_the_text(people):
     ids = people.session.range(2, 9)
-    found = people.session.sql("SELECT name FROM {ids} JOIN people USING (id) ORDER BY id", ids=ids).collect()
-    assert [row[0] for row in found] == ["bob", "cid"]
+    result = people.session.sql("SELECT name FROM {ids} JOIN people USING (id) ORDER BY id", ids=ids).collect()
+    assert [row[0] for row in result] == ["bob", "cid"]
 
 
 def test_a_stored_view_over_a_path_is_refused(people):

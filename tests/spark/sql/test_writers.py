@@ -75,7 +75,7 @@ def test_merge_by_spark_tasks_gives_what_the_driver_gives(sql, kind):
         " WHEN NOT MATCHED AND s.name <> 'gone' THEN INSERT *"
         " WHEN NOT MATCHED BY SOURCE AND t.id = 7 THEN UPDATE SET name = 'lonely'"
     )
-    found = {}
+    result = {}
     for engine in ("local", "spark"):
         name = f"t_{engine}"
         sql(
@@ -93,9 +93,9 @@ def test_merge_by_spark_tasks_gives_what_the_driver_gives(sql, kind):
             sql.session.conf.unset("pyhudi.engine")
         assert again == {}
         assert sql.table(name).history().column("engine").to_pylist()[-1] == engine
-        found[engine] = sql(f"SELECT id, name, ts, city FROM {name} ORDER BY id")
-    assert found["spark"] == found["local"]
-    assert found["local"] == [
+        result[engine] = sql(f"SELECT id, name, ts, city FROM {name} ORDER BY id")
+    assert result["spark"] == result["local"]
+    assert result["local"] == [
         (1, "x", 5, "a"),
         (2, "b", 1, "a"),
         (3, "moved", 5, "c"),

@@ -158,13 +158,13 @@ def _read_all(data: bytes) -> str:
 def _untouched(original: bytes, blocks: Sequence[LogBlock], data: bytes) -> str | None:
     """Return which block is not found any more although none of its bytes changed."""
     try:
-        found = {block.offset: block for block in _scan(data)}
+        result = {block.offset: block for block in _scan(data)}
     except (CorruptTableError, UnsupportedError):
         return None
     for block in blocks:
         # The magic behind a block is part of what makes it whole.
         extent = slice(block.offset, block.offset + block.size + len(MAGIC))
-        if data[extent] == original[extent] and found.get(block.offset) != block:
+        if data[extent] == original[extent] and result.get(block.offset) != block:
             return f"the block at {block.offset} is lost"
     return None
 

@@ -45,15 +45,15 @@ ARCHIVE = block(
 
 
 def test_the_entries_of_all_blocks_come_in_order() -> None:
-    found = list(decode_archive(ARCHIVE))
-    assert [(entry.requested, entry.action, entry.state) for entry in found] == [
+    result = list(decode_archive(ARCHIVE))
+    assert [(entry.requested, entry.action, entry.state) for entry in result] == [
         ("20240101000000000", "commit", "REQUESTED"),
         ("20240101000000000", "commit", "COMPLETED"),
         ("20240102000000000", "clean", "INFLIGHT"),
     ]
-    assert found[1].metadata is not None
-    assert found[1].metadata.operation == "INSERT"
-    assert found[2] == ArchivedEntry("20240102000000000", "clean", "INFLIGHT", None, "x")
+    assert result[1].metadata is not None
+    assert result[1].metadata.operation == "INSERT"
+    assert result[2] == ArchivedEntry("20240102000000000", "clean", "INFLIGHT", None, "x")
 
 
 def test_every_cut_of_an_archive_gives_whole_blocks_or_an_error() -> None:

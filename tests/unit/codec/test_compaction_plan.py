@@ -33,5 +33,5 @@ def test_plan_without_anything_survives() -> None:
 
 def test_slice_without_base_file_survives() -> None:
     operation = CompactionOperation("20260101000000000", "a-0", "", None, (".a-0_20260101000000000.log.1_0-0-0",), {"TOTAL_LOG_FILES": 1.0})
-    plan = CompactionPlan((operation,), extra={}, preserve_meta_columns=False, missing_partitions=("x",))
+    plan = CompactionPlan((operation,), extra_metadata={}, preserve_meta_columns=False, missing_partitions=("x",))
     assert decode_compaction_plan(encode_compaction_plan(plan, sync=bytes(16))) == plan

@@ -30,7 +30,7 @@ def content_of(payload: bytes, version: int = 3) -> bytes:
 
 
 def kryo(release: str, what: str) -> DeletedKeys:
-    (raw,) = (raw for found, name, raw in KRYO if (found, name) == (release, what))
+    (raw,) = (raw for result, name, raw in KRYO if (result, name) == (release, what))
     return decode_deletes(content_of(bytes.fromhex(raw), 1 if what.startswith("V1") else 2))
 
 
@@ -60,7 +60,7 @@ def test_ordering_value_of_apache_hudi_is_read_and_written(name: str, raw: str, 
     content = content_of(bytes.fromhex("02 0202610200" + raw + "00"))
     deleted = decode_deletes(content)
     assert deleted == DeletedKeys(("a",), ("",), (value,))
-    assert [type(found) for found in deleted.ordering] == [type(value)]
+    assert [type(result) for result in deleted.ordering] == [type(value)]
     assert encode_deletes(deleted, types) == content
 
 
@@ -104,8 +104,8 @@ def test_null_is_written_as_the_least_of_its_type(kind: OrderingType) -> None:
 
 
 def test_null_without_ordering_fields_is_a_delete_by_commit_time() -> None:
-    (found,) = decode_deletes(encode_deletes(DeletedKeys(("a",), ("",), (None,)))).ordering
-    assert found is COMMIT_TIME_DELETE
+    (result,) = decode_deletes(encode_deletes(DeletedKeys(("a",), ("",), (None,)))).ordering
+    assert result is COMMIT_TIME_DELETE
 
 
 @pytest.mark.parametrize(("raw", "value"), [("00", None), ("1800", None), ("180204 00 040a 00", (None, 5)), ("180200", ())])
@@ -264,9 +264,9 @@ def test_keys_of_a_list_of_version_1_are_these(what: str, keys: tuple[str, ...],
     ],
 )
 def test_ordering_value_of_a_list_of_version_2_is_this(release: str, what: str, value: Any) -> None:
-    found = kryo(release, what).ordering
-    assert set(found) == {value}
-    assert {type(one) for one in found} == {type(value)}
+    result = kryo(release, what).ordering
+    assert set(result) == {value}
+    assert {type(one) for one in result} == {type(value)}
 
 
 def test_class_that_nobody_expects_in_an_old_list_is_refused_by_name() -> None:
@@ -276,9 +276,9 @@ def test_class_that_nobody_expects_in_an_old_list_is_refused_by_name() -> None:
         decode_deletes(content_of(bytes.fromhex(KRYO[0][2]), 2))
 
 
-@pytest.mark.parametrize("place", range(len(KRYO)))
-def test_cut_off_old_list_is_a_typed_error_at_every_length(place: int) -> None:
-    _, what, raw = KRYO[place]
+@pytest.mark.parametrize("location", range(len(KRYO)))
+def test_cut_off_old_list_is_a_typed_error_at_every_length(location: int) -> None:
+    _, what, raw = KRYO[location]
     data = bytes.fromhex(raw)
     for length in range(len(data)):
         with pytest.raises((CorruptTableError, UnsupportedError)):
@@ -294,7 +294,7 @@ def test_cut_off_list_is_damage_at_every_length(length: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "said"),
+    ("raw", "message"),
     [
         ("fe01 0202610200 00 00", "127 deletes in"),
         ("02 000200 00 00", "without record key"),
@@ -308,8 +308,8 @@ def test_cut_off_list_is_damage_at_every_length(length: int) -> None:
         ("02 0202610200 1802 feff01", "ordering values"),
     ],
 )
-def test_damaged_list_is_a_typed_error(raw: str, said: str) -> None:
-    with pytest.raises(CorruptTableError, match=said):
+def test_damaged_list_is_a_typed_error(raw: str, message: str) -> None:
+    with pytest.raises(CorruptTableError, match=message):
         decode_deletes(content_of(bytes.fromhex(raw)))
 
 

@@ -69,7 +69,11 @@ def test_every_action_file_decodes_and_encodes_to_the_same_bytes(name: str, fixt
             if name.startswith("apache_hudi"):  # Hudi 1.2 orders and adds fields in its own way when it writes version 6
                 repeated = decode_commit(encode_commit_json(payload))
                 assert [stat.path for stat in repeated.all_stats()] == [stat.path for stat in payload.all_stats()]
-                assert (repeated.extra, repeated.operation, repeated.replaced) == (payload.extra, payload.operation, payload.replaced)
+                assert (repeated.extra_metadata, repeated.operation, repeated.replaced) == (
+                    payload.extra_metadata,
+                    payload.operation,
+                    payload.replaced,
+                )
             else:
                 assert encode_commit_json(payload) == data, path.name
     assert count or "empty" in name

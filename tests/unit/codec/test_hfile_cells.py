@@ -24,7 +24,7 @@ def block_of(cells: list[tuple[bytes, bytes]]) -> bytes:
     return b"".join(encode_cell(row, value) for row, value in [*cells, (b"\xff" * 5, bytes(1 << 15))])
 
 
-def told(cells: Cells) -> list[Any]:
+def contents(cells: Cells) -> list[Any]:
     starts, ends = cells.values(range(len(cells)))
     return [len(cells), list(cells.rows), list(cells.starts), list(starts), list(ends)]
 
@@ -33,9 +33,9 @@ def told(cells: Cells) -> list[Any]:
 @example([(b"a", b""), (b"c", encode_cell(b"b", b"")[:-1])])
 @settings(max_examples=100)
 def test_cells_found_at_once_are_those_that_a_loop_visits(cells: list[tuple[bytes, bytes]]) -> None:
-    found = cell_arrays(block_of(cells), 1, "it")
-    if found is not None:
-        assert told(found) == told(ListedCells(block_of(cells), 1, "it"))
+    result = cell_arrays(block_of(cells), 1, "it")
+    if result is not None:
+        assert contents(result) == contents(ListedCells(block_of(cells), 1, "it"))
 
 
 @given(_CELLS, st.integers(0, 1 << 11), st.integers(0, 255))
@@ -43,26 +43,26 @@ def test_cells_found_at_once_are_those_that_a_loop_visits(cells: list[tuple[byte
 def test_forged_blocks_are_found_as_a_loop_visits_them_or_left_to_it(cells: list[tuple[bytes, bytes]], at: int, byte: int) -> None:
     payload = bytearray(block_of(cells))
     payload[at] = byte
-    found = cell_arrays(bytes(payload), 1, "it")
-    if found is not None:
-        assert told(found) == told(ListedCells(bytes(payload), 1, "it"))
+    result = cell_arrays(bytes(payload), 1, "it")
+    if result is not None:
+        assert contents(result) == contents(ListedCells(bytes(payload), 1, "it"))
 
 
 @given(st.sets(_TEXT, min_size=1), st.lists(_TEXT))
 @settings(max_examples=100)
 def test_look_up_at_once_finds_what_a_search_finds(rows: set[bytes], wanted: list[bytes]) -> None:
     payload = block_of([(row, row * 2) for row in sorted(rows)])
-    found = cell_arrays(payload, 1, "it")
-    assert found is not None
-    assert list(found.find(sorted(wanted))) == list(ListedCells(payload, 1, "it").find(sorted(wanted)))
+    result = cell_arrays(payload, 1, "it")
+    assert result is not None
+    assert list(result.find(sorted(wanted))) == list(ListedCells(payload, 1, "it").find(sorted(wanted)))
 
 
 @pytest.mark.parametrize("rows", [[b"b", b"a"], [b"bb", b"a"], [b"\xff", b"\x01"]])
 def test_rows_out_of_order_are_not_looked_up_at_once(rows: list[bytes]) -> None:
-    found = cell_arrays(block_of([(row, b"") for row in rows]), 1, "it")
-    assert found is not None
+    result = cell_arrays(block_of([(row, b"") for row in rows]), 1, "it")
+    assert result is not None
     with pytest.raises(CorruptTableError, match="order"):
-        list(found.find([b"a"]))
+        list(result.find([b"a"]))
 
 
 def test_rows_of_many_lengths_are_left_to_the_loop() -> None:

@@ -53,9 +53,9 @@ def test_second_look_up_in_a_block_reads_nothing() -> None:
 def test_without_room_in_the_cache_blocks_are_read_again() -> None:
     source = CountingSource(fixture(FAKE_KEYS))
     reader = HFileReader(source, len(source.getvalue()), cache_bytes=0)
-    found = [reader.get(b"hudi-key-000000003-abcdefghij"), source.read_bytes, reader.get(b"hudi-key-000000003-abcdefghij")]
-    assert found[0] == found[2] == b"hudi-value-000000003"
-    assert source.read_bytes > found[1]  # type: ignore[operator]
+    result = [reader.get(b"hudi-key-000000003-abcdefghij"), source.read_bytes, reader.get(b"hudi-key-000000003-abcdefghij")]
+    assert result[0] == result[2] == b"hudi-value-000000003"
+    assert source.read_bytes > result[1]  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("name", [*UNIQUE, REPEATED])

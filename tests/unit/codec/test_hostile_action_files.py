@@ -24,7 +24,7 @@ from pyhudi.spec.instant import Action, State
 SYNC = bytes(range(16))
 COMMIT = CommitMetadata(
     stats={"p": (WriteStat(file_id="f-0", path="p/f-0_0-0-0_1.parquet", partition_path="p", num_writes=3),)},
-    extra={"schema": "{}"},
+    extra_metadata={"schema": "{}"},
     operation="UPSERT",
 )
 AVRO = encode_commit(COMMIT, sync=SYNC)
@@ -113,9 +113,9 @@ def test_fields_of_a_later_release_are_skipped() -> None:
     schema["fields"][0]["type"][1]["values"]["items"]["fields"].insert(2, {"name": "new", "type": "long", "default": 0})
     text = json.dumps(schema)
     payload = encode_payload({"operationType": "UPSERT", "later": "x", "partitionToWriteStats": {"p": [{"new": 7}]}}, text)
-    found = decode_commit(encode_container(Container(text, payload, SYNC)))
-    assert found.operation == "UPSERT"
-    assert len(found.stats["p"]) == 1
+    result = decode_commit(encode_container(Container(text, payload, SYNC)))
+    assert result.operation == "UPSERT"
+    assert len(result.stats["p"]) == 1
 
 
 def test_a_compressed_container_is_named() -> None:

@@ -182,7 +182,7 @@ def test_header_text_that_is_not_utf8_is_damage() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "header", "said"),
+    ("kind", "header", "message"),
     [
         (BlockType.AVRO, BlockHeader(schema_json=SCHEMA), "no instant"),
         (BlockType.DELETE, BlockHeader(), "no instant"),
@@ -191,8 +191,8 @@ def test_header_text_that_is_not_utf8_is_damage() -> None:
         (BlockType.COMMAND, BlockHeader(instant=INSTANT, command="0"), "no target instant"),
     ],
 )
-def test_header_without_what_its_block_needs_is_damage(kind: BlockType, header: BlockHeader, said: str) -> None:
-    with pytest.raises(CorruptTableError, match=f"the block at 0 has {said}"):
+def test_header_without_what_its_block_needs_is_damage(kind: BlockType, header: BlockHeader, message: str) -> None:
+    with pytest.raises(CorruptTableError, match=f"the block at 0 has {message}"):
         scan(encode_block(kind, header, b""))
 
 

@@ -102,7 +102,7 @@ def test_few_bytes_do_not_become_many_positions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
         (lambda raw: raw[:-1], "asks for"),
         (lambda raw: raw + b"\0", "not in order"),
@@ -115,8 +115,8 @@ def test_few_bytes_do_not_become_many_positions() -> None:
         (lambda raw: raw[:-2] + b"\1\0", "not in order"),
     ],
 )
-def test_damaged_bitmap_is_a_typed_error(damage, said: str) -> None:
-    with pytest.raises(CorruptTableError, match=said):
+def test_damaged_bitmap_is_a_typed_error(damage, message: str) -> None:
+    with pytest.raises(CorruptTableError, match=message):
         decode_positions(b64encode(damage(b64decode(THREE))).decode())
 
 

@@ -105,9 +105,9 @@ def test_partition_metafiles_are_rendered_as_they_were(name: str, fixture_table:
     files = sorted(fixture_table(name).rglob(".hoodie_partition_metadata"))
     assert files
     for file in files:
-        found = parse(file.read_bytes())
-        assert found.depth == len(file.parent.relative_to(fixture_table(name)).parts) or ".hoodie" in file.parts
-        rendered = render(found.commit_time, found.depth, AT)
+        result = parse(file.read_bytes())
+        assert result.depth == len(file.parent.relative_to(fixture_table(name)).parts) or ".hoodie" in file.parts
+        rendered = render(result.commit_time, result.depth, AT)
         assert sorted(rendered.splitlines()[2:]) == sorted(file.read_bytes().splitlines()[2:])
         assert rendered.splitlines()[0] == file.read_bytes().splitlines()[0]
 

@@ -118,8 +118,8 @@ def stored_table(driver: Driver = DRIVER) -> tuple[MemoryStorage, Oracle]:
 
 
 def check_rows(storage: Storage, oracle: Oracle, what: Any) -> None:
-    found = DRIVER.read(storage)
-    assert oracle.agrees(found), f"{what}: {oracle.difference(found)}"
+    rows = DRIVER.read(storage)
+    assert oracle.agrees(rows), f"{what}: {oracle.difference(rows)}"
 
 
 def check_at_rest(storage: Storage, what: Any) -> None:

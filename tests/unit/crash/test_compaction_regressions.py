@@ -92,8 +92,8 @@ def rows_as_of_every_commit_around_a_rollback(_: Path) -> None:
         if number == 2:
             compact(storage)
     for requested, known in states:
-        found = HudiTable(storage).to_arrow(as_of=requested).to_pylist()
-        assert known.agrees(found), f"as of {requested}: {known.difference(found)}"
+        rows = HudiTable(storage).to_arrow(as_of=requested).to_pylist()
+        assert known.agrees(rows), f"as of {requested}: {known.difference(rows)}"
 
 
 def partition_overwritten_while_a_plan_is_pending(_: Path) -> None:
@@ -133,7 +133,7 @@ def history_is_not_asked(monkeypatch) -> None:
             for one in made.operations or ()
             if (logs := tuple(name for name in one.delta_files or () if name.split("_")[1].split(".")[0] in known))
         ]
-        return CompactionPlan(tuple(retained), extra={}, missing_partitions=())
+        return CompactionPlan(tuple(retained), extra_metadata={}, missing_partitions=())
 
     monkeypatch.setattr(schedule_module, "_PLANNERS", dict.fromkeys(plan, without_archived))
 
@@ -147,7 +147,7 @@ def logs_are_sliced_by_their_names(monkeypatch) -> None:
 
 def rollback_keeps_files(monkeypatch) -> None:
     monkeypatch.setattr(rollback, "planned_files", lambda plan: {})
-    monkeypatch.setattr(Visibility, "shows", lambda self, requested: True)
+    monkeypatch.setattr(Visibility, "is_visible", lambda self, requested: True)
 
 
 def replaced_groups_are_compacted(monkeypatch) -> None:

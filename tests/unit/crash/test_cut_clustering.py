@@ -99,9 +99,9 @@ def check_recovery(run: CrashRun, oracle: Oracle, driver: Driver) -> None:
 def check_places(storage: MemoryStorage) -> None:
     table = HudiTable(storage)
     view = FileSystemView(storage, table.config, load_timeline(storage, table.config))
-    found = table.to_arrow(meta_columns=True)
-    for path in set(found["city"].to_pylist()):
-        ring, present = load_ring(view, path), found.filter(pa.compute.field("city") == path)
+    table_rows = table.to_arrow(meta_columns=True)
+    for path in set(table_rows["city"].to_pylist()):
+        ring, present = load_ring(view, path), table_rows.filter(pa.compute.field("city") == path)
         assert ring is not None
         indices = ring_indices(ring.values, ring_hashes(present["_hoodie_record_key"].combine_chunks(), ["id"])).tolist()
         assert [name.partition("_")[0] for name in present["_hoodie_file_name"].to_pylist()] == [ring.file_ids[index] for index in indices]

@@ -81,8 +81,8 @@ def check_recovery(run: CrashRun, oracle: Oracle) -> None:
     check_rows(run.storage, after, run.point)
     compact(run.storage)
     check_rows(run.storage, after, run.point)
-    found = HudiTable(run.storage).to_arrow(mode="read_optimized").to_pylist()
-    assert after.agrees(found), f"{run.point}: base files alone: {after.difference(found)}"
+    rows = HudiTable(run.storage).to_arrow(mode="read_optimized").to_pylist()
+    assert after.agrees(rows), f"{run.point}: base files alone: {after.difference(rows)}"
     check_at_rest(run.storage, run.point)
 
 

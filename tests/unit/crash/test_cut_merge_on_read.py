@@ -91,7 +91,7 @@ def test_update_of_known_keys_writes_log_files_only() -> None:
 
 
 def logs_of_pending_commits_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Visibility, "shows", lambda self, requested: True)
+    monkeypatch.setattr(Visibility, "is_visible", lambda self, requested: True)
 
 
 def rollback_leaves_log_files(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,8 +110,8 @@ def test_restore_cut_anywhere_shows_one_state_and_is_brought_to_its_end(driver: 
             services(run.storage).restore() if is_pending(run.storage) else None
             check_goes_on(run, driver, saved)
         else:
-            found = saved if saved.agrees(driver.read(run.storage)) else now
-            check_goes_on(run, driver, found)
+            result = saved if saved.agrees(driver.read(run.storage)) else now
+            check_goes_on(run, driver, result)
 
 
 @each_part
@@ -128,10 +128,10 @@ def test_rollback_of_a_commit_cut_anywhere_shows_the_state_before_or_after(drive
     for run in crash_points(act, storage.copy, part=part):
         check_one_of(run, before, now)
         services(run.storage).rollback()
-        found = before if before.agrees(driver.read(run.storage)) else now
+        result = before if before.agrees(driver.read(run.storage)) else now
         if run.returned:
-            assert found is before, run.point
-        check_goes_on(run, driver, found)
+            assert result is before, run.point
+        check_goes_on(run, driver, result)
 
 
 def check_one_of(run: CrashRun, *states: Oracle) -> None:

@@ -111,8 +111,8 @@ def check_cuts(table_type: str, origin: int, to: int, *faults: Fault, whole: boo
         move(to)(run.storage)
         assert version_of(run.storage) == to, run.point
         assert seen(run.storage, whole=whole)[1:] == before[1:], run.point
-        own = TableConfig(load_properties(FolderStorage(run.storage, FOLDER)))
-        assert own.version == to, run.point
+        mdt = TableConfig(load_properties(FolderStorage(run.storage, FOLDER)))
+        assert mdt.version == to, run.point
         left = {status.name.partition("_")[0] for status in run.storage.list(".hoodie") if not status.is_dir}
         assert left == files_at_end or table_type == "MERGE_ON_READ", run.point
         if whole or points % 6 == 0:

@@ -36,9 +36,9 @@ def stored() -> tuple[MemoryStorage, Oracle]:
 
 
 def check_answer(run: CrashRun, before: Oracle, after: Oracle) -> Oracle:
-    found = DRIVER.read(run.storage)
-    done = after.agrees(found)
-    assert done or before.agrees(found), f"{run.point}: {before.difference(found)}"
+    rows = DRIVER.read(run.storage)
+    done = after.agrees(rows)
+    assert done or before.agrees(rows), f"{run.point}: {before.difference(rows)}"
     if run.returned:
         assert done, run.point
     elif isinstance(run.error, HudiError) and not isinstance(run.error, UnknownOutcomeError):
@@ -48,9 +48,9 @@ def check_answer(run: CrashRun, before: Oracle, after: Oracle) -> Oracle:
 
 def check_recovery(run: CrashRun, oracle: Oracle) -> None:
     DRIVER.write(run.storage, *NEXT)
-    found = DRIVER.read(run.storage)
+    rows = DRIVER.read(run.storage)
     following = oracle.after(*NEXT)
-    assert following.agrees(found), f"{run.point}: after the next write: {following.difference(found)}"
+    assert following.agrees(rows), f"{run.point}: after the next write: {following.difference(rows)}"
     assert garbage(run.storage) == [], run.point
     assert timeline_faults(run.storage) == [], run.point
 

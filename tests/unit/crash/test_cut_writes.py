@@ -29,13 +29,13 @@ NEXT: Write = (Operation.UPSERT, [ride(4, "rome", 41), ride(20, "oslo", 200)])
 
 def check_answer(run: CrashRun, before: Oracle, after: Oracle) -> Oracle:
     """Compare the rows right after the cut with what the caller was told, and return the oracle they agree with."""
-    found = DRIVER.read(run.storage)
-    done = after.agrees(found)
-    assert done or before.agrees(found), f"{run.point}: neither before nor after: {before.difference(found)}"
+    rows = DRIVER.read(run.storage)
+    done = after.agrees(rows)
+    assert done or before.agrees(rows), f"{run.point}: neither before nor after: {before.difference(rows)}"
     if run.returned:
-        assert done, f"{run.point}: success was told, but {after.difference(found)}"
+        assert done, f"{run.point}: success was told, but {after.difference(rows)}"
     elif isinstance(run.error, HudiError) and not isinstance(run.error, UnknownOutcomeError):
-        assert before.agrees(found), f"{run.point}: {run.error!r} was told, but the write is visible"
+        assert before.agrees(rows), f"{run.point}: {run.error!r} was told, but the write is visible"
     return after if done else before
 
 

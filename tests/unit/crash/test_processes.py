@@ -61,12 +61,12 @@ def stop_some_time(storage, first: int, delay_s: float, sign: signal.Signals) ->
 
 def find_next(storage, oracle: Oracle, first: int, untold: int) -> tuple[Oracle, int]:
     """Return the oracle and number after the last visible write: all that were told, and perhaps one more."""
-    found = DRIVER.read(storage)
+    rows = DRIVER.read(storage)
     for past in (untold, untold + 1):
         candidate = after(oracle, first, past)
-        if candidate.agrees(found):
+        if candidate.agrees(rows):
             return candidate, past
-    raise AssertionError(f"writes {first} to {untold} were told: {after(oracle, first, untold).difference(found)}")
+    raise AssertionError(f"writes {first} to {untold} were told: {after(oracle, first, untold).difference(rows)}")
 
 
 def seconds_of_writes(storage, count: int) -> float:

@@ -21,7 +21,7 @@ failed_writes = importlib.import_module("pyhudi.service.rollback.failed_writes")
 
 def visible_before_completion(monkeypatch) -> None:
     """Files of pending writes are shown to readers."""
-    monkeypatch.setattr(Visibility, "shows", lambda self, requested: True)
+    monkeypatch.setattr(Visibility, "is_visible", lambda self, requested: True)
 
 
 def lost_answer_is_taken_for_failure(monkeypatch) -> None:

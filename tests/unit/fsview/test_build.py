@@ -11,7 +11,7 @@ from pyhudi.fsview.slice_list import FileColumns, SliceList
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.storage.storage_protocol import FileStatus
-from pyhudi.timeline.timeline import Timeline, fold
+from pyhudi.timeline.timeline import Timeline, collapse_states
 
 
 def at(day: int) -> str:
@@ -36,7 +36,7 @@ def log(file_id: str, day: int, version: int = 1) -> str:
 
 def groups(names, *instants, layout=2, replaced=(), **fields):
     """File groups as `{file id: [(day of the slice, base name or None, [log names])]}`."""
-    timeline = Timeline(fold(instants), layout, **fields)
+    timeline = Timeline(collapse_states(instants), layout, **fields)
     listing = [FileStatus(f"p/{name}", 10, 0) for name in names]
     files = committed_files("p", listing, timeline)
     built = build_groups("p", files, timeline, {FileGroupId("p", file_id): at(9) for file_id in replaced})
@@ -67,7 +67,7 @@ def test_files_older_than_the_timeline_are_visible() -> None:
 
 
 def test_files_older_than_a_timeline_that_never_was_archived_are_left_overs() -> None:
-    assert groups([base("a", 1)], commit(3), origin="") == {}
+    assert groups([base("a", 1)], commit(3), archive_boundary="") == {}
 
 
 def test_replaced_group_is_left_out_with_all_its_slices() -> None:
@@ -166,8 +166,8 @@ def test_completed_compaction_begins_the_slice_of_the_logs_written_while_it_was_
     after = log("a", 2 if layout == 1 else 3)
     names = [base("a", 1), base("a", 2), log("a", 1), after]
     instants = [commit(1), commit(2, 5), commit(3, action=Action.DELTA_COMMIT)]
-    found = groups(names, *instants, layout=layout)
-    assert found == {"a": [(2, base("a", 2), [after]), (1, base("a", 1), [log("a", 1)])]}
+    result = groups(names, *instants, layout=layout)
+    assert result == {"a": [(2, base("a", 2), [after]), (1, base("a", 1), [log("a", 1)])]}
 
 
 def test_log_of_a_writer_slower_than_the_compaction_scheduled_meanwhile_joins_the_compacted_slice() -> None:
@@ -199,9 +199,9 @@ def test_time_travel_leaves_out_the_logs_of_later_slices(layout) -> None:
     later = log("a", 3 if layout == 1 else 4)
     names = [base("a", 1), log("a", 1), base("a", 3), later]
     instants = [commit(1), commit(3), commit(4, action=Action.DELTA_COMMIT)]
-    timeline = Timeline(fold(instants), layout).as_of(at(2))
-    found = build_groups("p", committed_files("p", [FileStatus(f"p/{name}", 10, 0) for name in names], timeline), timeline, {})
-    assert [(file_slice.base_instant, [str(file.name) for file in file_slice.logs]) for file_slice in found[0].slices] == [
+    timeline = Timeline(collapse_states(instants), layout).as_of(at(2))
+    result = build_groups("p", committed_files("p", [FileStatus(f"p/{name}", 10, 0) for name in names], timeline), timeline, {})
+    assert [(file_slice.base_instant, [str(file.name) for file in file_slice.logs]) for file_slice in result[0].slices] == [
         (at(1), [log("a", 1)])
     ]
 
@@ -209,9 +209,9 @@ def test_time_travel_leaves_out_the_logs_of_later_slices(layout) -> None:
 def test_time_travel_inside_a_slice_leaves_later_logs_out() -> None:
     names = [base("a", 1), log("a", 2), log("a", 3)]
     instants = [commit(1), commit(2, action=Action.DELTA_COMMIT), commit(3, action=Action.DELTA_COMMIT)]
-    timeline = Timeline(fold(instants), 2).as_of(at(2))
-    found = build_groups("p", committed_files("p", [FileStatus(f"p/{name}", 10, 0) for name in names], timeline), timeline, {})
-    assert [str(file.name) for file in found[0].slices[0].logs] == [log("a", 2)]
+    timeline = Timeline(collapse_states(instants), 2).as_of(at(2))
+    result = build_groups("p", committed_files("p", [FileStatus(f"p/{name}", 10, 0) for name in names], timeline), timeline, {})
+    assert [str(file.name) for file in result[0].slices[0].logs] == [log("a", 2)]
 
 
 def test_layout_1_log_belongs_to_the_slice_it_names() -> None:
@@ -238,7 +238,7 @@ def test_layout_1_log_named_by_its_own_instant_joins_the_slice_before() -> None:
 def test_layout_2_log_named_by_a_base_file_that_is_not_there_yet_is_shared() -> None:
     """An upgrade leaves the logs of version 6 as they are: written beside a compaction, they are named by the slice it was to make."""
     names = [base("a", 1), log("a", 1), base("a", 3), log("a", 3), log("b", 3)]
-    timeline = Timeline((commit(1), commit(2), commit(3, completed_day=6), commit(4)), 2, origin="").as_of(at(4))
+    timeline = Timeline((commit(1), commit(2), commit(3, completed_day=6), commit(4)), 2, archive_boundary="").as_of(at(4))
     files = committed_files("p", [FileStatus(f"p/{name}", 10, 0) for name in names], timeline)
     assert [(file.name.instant, file.is_shared) for file in files.logs["a"]] == [(at(1), False), (at(3), True)]
     (group,) = build_groups("p", files, timeline, {})
@@ -246,7 +246,7 @@ def test_layout_2_log_named_by_a_base_file_that_is_not_there_yet_is_shared() -> 
 
 
 def test_time_travel_shows_the_slices_until_then() -> None:
-    timeline = Timeline(fold([commit(1), commit(2), commit(3)]), 2).as_of(at(2))
+    timeline = Timeline(collapse_states([commit(1), commit(2), commit(3)]), 2).as_of(at(2))
     listing = [FileStatus(f"p/{base('a', day)}", 10, 0) for day in (1, 2, 3)]
     (group,) = build_groups("p", committed_files("p", listing, timeline), timeline, {})
     assert [file_slice.base_instant for file_slice in group.slices] == [at(2), at(1)]
@@ -258,9 +258,9 @@ def test_groups_do_not_depend_on_the_order_of_the_listing_and_hold_the_committed
     instants = [commit(day) if day in days else pending(day) for day in range(1, 10)]
     shuffled = list(names)
     random.shuffle(shuffled)
-    found = groups(shuffled, *instants)
-    assert found == groups(names, *instants)
-    visible = {(file_id, day) for file_id, slices in found.items() for day, _, _ in slices}
+    result = groups(shuffled, *instants)
+    assert result == groups(names, *instants)
+    visible = {(file_id, day) for file_id, slices in result.items() for day, _, _ in slices}
     assert visible == {(file_id, day) for file_id, day in files if day in days}
 
 
@@ -269,7 +269,7 @@ _NAMES = st.builds(lambda make, file_id, day: make(file_id, day), st.sampled_fro
 
 @given(st.sets(_NAMES), st.sets(st.integers(1, 9)), st.sets(st.sampled_from("abc"), max_size=1), st.sampled_from([1, 2]))
 def test_list_of_latest_slices_holds_the_newest_slice_of_each_group(names, days, replaced, layout) -> None:
-    timeline = Timeline(fold(map(commit, days)), layout)
+    timeline = Timeline(collapse_states(map(commit, days)), layout)
     files = committed_files("p", [FileStatus(f"p/{name}", 10, 0) for name in sorted(names)], timeline)
     removed = {FileGroupId("p", file_id): at(9) for file_id in replaced}
     slices = latest_slices("p", files, timeline, removed)

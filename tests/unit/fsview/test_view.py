@@ -98,8 +98,8 @@ def test_asking_for_one_partition_lists_that_partition_only(table) -> None:
 
 def test_each_folder_is_listed_once_for_the_whole_table(table) -> None:
     view = table.view()
-    found = [name for path in view.partition_paths() for name in names(view, path)]
-    assert found == [base("a", 1), base("a", 2)]
+    result = [name for path in view.partition_paths() for name in names(view, path)]
+    assert result == [base("a", 1), base("a", 2)]
     assert sorted(table.listed()) == ["", "oslo", "rome"]
 
 

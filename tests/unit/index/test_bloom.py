@@ -48,7 +48,9 @@ def test_only_files_that_may_hold_a_key_are_read(source: str, table_type: str) -
     result = table.upsert([ride(201, value=1)], options=options)
     assert result.index == "BLOOM"
     if source == "metadata table":
-        opened = {call.path.partition("_")[0] for call in storage.calls if call.method == "open_input" and call.path.endswith(".parquet")}
-        assert len(opened) == 1
+        new_buckets = {
+            call.path.partition("_")[0] for call in storage.calls if call.method == "open_input" and call.path.endswith(".parquet")
+        }
+        assert len(new_buckets) == 1
     assert [row["value"] for row in rows_of(table) if row["id"] == 201] == [1]
     assert len(rows_of(table)) == 400

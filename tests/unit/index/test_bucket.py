@@ -144,7 +144,7 @@ def test_located_row_that_moves_goes_to_its_bucket_in_the_other_partition() -> N
     table.upsert([ride(n) for n in range(8)], options=BUCKET)
     read = table.to_arrow(meta_columns=True).to_pylist()
     moved = [{**row, "city": "rome"} for row in read]
-    write(table, Operation.UPSERT_PREPPED, pa.Table.from_pylist(moved), located=True)
+    write(table, Operation.UPSERT_PREPPED, pa.Table.from_pylist(moved), prepped=True)
     assert {row["city"] for row in rows_of(table)} == {"rome"}
     assert {bucket for path, bucket in buckets(table) if path == "rome"} <= {0, 1, 2, 3}
 

@@ -53,7 +53,7 @@ def test_table_equals_a_dictionary(index: str, table_type: str, steps: list[tupl
         else:
             table.upsert(rows, options=options)
             model |= named
-        found = table.to_arrow().to_pylist()
-        stored = {row["id"] if index in GLOBAL else (row["id"], row["city"]): row["value"] for row in found}
+        result = table.to_arrow().to_pylist()
+        stored = {row["id"] if index in GLOBAL else (row["id"], row["city"]): row["value"] for row in result}
         assert stored == model
-        assert len(found) == len(model)
+        assert len(result) == len(model)

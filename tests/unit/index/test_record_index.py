@@ -24,8 +24,8 @@ def test_table_with_a_record_index_asks_it_and_opens_no_other_data_file() -> Non
     storage.calls.clear()
     result = table.upsert([ride(3, "city3", 1)], options=RECORDS)
     assert (result.index, result.index_reason) == ("RECORD_LEVEL_INDEX", "the metadata table has a record index")
-    opened = {call.path for call in storage.calls if call.method == "open_input" and call.path.endswith(".parquet")}
-    assert {path.split("/")[0] for path in opened} == {"city3"}
+    new_buckets = {call.path for call in storage.calls if call.method == "open_input" and call.path.endswith(".parquet")}
+    assert {path.split("/")[0] for path in new_buckets} == {"city3"}
 
 
 def test_many_keys_are_read_from_small_files_rather_than_looked_up_one_by_one() -> None:
@@ -80,8 +80,8 @@ def test_reading_trusts_no_count_of_rows_that_went_to_the_logs_of_buckets(tmp_pa
     table = make_table(LocalStorage(tmp_path), partition_by=["city"], table_type="MERGE_ON_READ")  # type: ignore[arg-type]
     table.upsert([ride(n, f"city{n}") for n in range(30)], options=options)
     table.upsert([ride(0, "city1", 2)], options=options)
-    found = table.to_arrow(filter="id = 0").to_pylist()
-    assert sorted((row["city"], row["value"]) for row in found) == [("city0", 0), ("city1", 2)]
+    rows = table.to_arrow(filter="id = 0").to_pylist()
+    assert sorted((row["city"], row["value"]) for row in rows) == [("city0", 0), ("city1", 2)]
 
 
 @pytest.mark.parametrize("first", ["oslo", "rome"])

@@ -6,7 +6,7 @@ import pytest
 
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.index.index_options import index_options
-from pyhudi.index.index_protocol import Lookup
+from pyhudi.index.index_protocol import LookupContext
 from pyhudi.index.resolve_index import BatchKeys, ResolvedIndex, expected_index, resolve_index
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.spec.options import resolve
@@ -26,7 +26,7 @@ def resolved(table: HudiTable, keys: int, *, by_join: bool, options: dict[str, s
     state = table_state(table.storage, SystemClock(), SystemIds())
     view = open_view(state.storage, state.config, state.timeline)
     stored, latest = state_before(state)
-    lookup = Lookup(state.storage, view, LocalEngine(), record_context(stored, state.config))
+    lookup = LookupContext(state.storage, view, LocalEngine(), record_context(stored, state.config))
     batch = BatchKeys(lambda: keys, view.partition_paths(), by_join=by_join)
     return resolve_index(index_options(resolve(options or {})), lookup, latest, batch)
 

@@ -65,8 +65,8 @@ def test_rows_stand_in_a_parquet_file_with_the_meta_columns_of_a_log() -> None:
     storage, (result,) = append(rows(1, 2))
     ((block, content),) = blocks(storage, result)
     assert (block.type, block.header.instant, block.header.is_partial) == (BlockType.PARQUET, SECOND, False)
-    found = pq.read_table(io.BytesIO(content)).to_pylist()
-    assert found[1] == {
+    answer = pq.read_table(io.BytesIO(content)).to_pylist()
+    assert answer[1] == {
         "_hoodie_commit_time": SECOND,
         "_hoodie_commit_seqno": f"{SECOND}_3_1",
         "_hoodie_record_key": "2",
@@ -86,8 +86,8 @@ def test_rows_of_an_avro_block_are_datums_of_the_header_s_schema() -> None:
     assert block.type is BlockType.AVRO
     assert block.header.schema_json is not None
     schema = json.loads(block.header.schema_json)
-    found = [fastavro.schemaless_reader(io.BytesIO(record), schema) for record in avro_records(content)]
-    assert [(row["_hoodie_record_key"], row["v"]) for row in found] == [("1", "v1"), ("2", "v2")]  # type: ignore[call-overload, index]
+    answer = [fastavro.schemaless_reader(io.BytesIO(record), schema) for record in avro_records(content)]
+    assert [(row["_hoodie_record_key"], row["v"]) for row in answer] == [("1", "v1"), ("2", "v2")]  # type: ignore[call-overload, index]
 
 
 def test_rows_with_positions_stand_in_their_order() -> None:
@@ -118,9 +118,9 @@ def test_deletes_stand_in_one_block_after_the_rows_with_their_ordering_values() 
     storage, (result,) = append(table)
     (data, content), (deletes, deleted) = blocks(storage, result)
     assert (ids(content), data.type, deletes.type) == ([1], BlockType.PARQUET, BlockType.DELETE)
-    found = decode_deletes(deleted)
-    assert (found.keys, found.partition_paths, found.ordering) == (("2", "3"), ("p", "p"), (20, COMMIT_TIME_DELETE))
-    assert found.ordering[1] is COMMIT_TIME_DELETE
+    answer = decode_deletes(deleted)
+    assert (answer.keys, answer.partition_paths, answer.ordering) == (("2", "3"), ("p", "p"), (20, COMMIT_TIME_DELETE))
+    assert answer.ordering[1] is COMMIT_TIME_DELETE
     assert deletes.header.schema_json == SHAPE.avro_schema_json
     stat = result.stat
     assert (stat.num_writes, stat.num_update_writes, stat.num_deletes, stat.num_inserts) == (1, 1, 2, 0)
@@ -190,8 +190,8 @@ def test_datums_are_read_back_as_the_rows_they_were(values) -> None:
     names = ("n", "t", "b", "at")
     table = pa.Table.from_pylist([dict(zip(names, (*row, None), strict=True)) for row in values], schema=schema)
     avro = arrow_to_avro(schema, "t")
-    found = [fastavro.schemaless_reader(io.BytesIO(record), json.loads(avro)) for record in encode(table, avro)]
-    assert found == table.to_pylist()
+    result = [fastavro.schemaless_reader(io.BytesIO(record), json.loads(avro)) for record in encode(table, avro)]
+    assert result == table.to_pylist()
 
 
 def test_times_beyond_python_s_own_types_stand_in_avro_blocks() -> None:

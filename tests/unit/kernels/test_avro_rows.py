@@ -74,8 +74,8 @@ def test_rows_come_back_as_they_were(entries: list[dict[str, Any]]) -> None:
 
 def test_columns_that_nobody_asked_for_are_passed_over() -> None:
     table = pa.Table.from_pylist([{"text": "a" * 20, "small": 5, "double": 0.5}, {"text": None, "raw": b"x"}], schema=FLAT)
-    found = decoded(table, arrow_to_avro(FLAT, "t"), ["raw", "small", "unknown"])
-    assert found.to_pydict() == {"small": [5, None], "raw": [None, b"x"]}
+    result = decoded(table, arrow_to_avro(FLAT, "t"), ["raw", "small", "unknown"])
+    assert result.to_pydict() == {"small": [5, None], "raw": [None, b"x"]}
 
 
 def test_nested_columns_come_back_as_they_were() -> None:
@@ -93,8 +93,8 @@ def test_a_union_may_have_its_null_last_and_fields_no_union_at_all() -> None:
         sink = io.BytesIO()
         fastavro.schemaless_writer(sink, json.loads(avro), entry)
         datums.append(sink.getvalue())
-    found = list(decode(encode_avro_content(datums), avro, ["a", "b", "c"]))
-    assert found[0].to_pylist() == entries
+    result = list(decode(encode_avro_content(datums), avro, ["a", "b", "c"]))
+    assert result[0].to_pylist() == entries
 
 
 def test_more_rows_than_are_decoded_at_once_come_in_pieces() -> None:
@@ -120,9 +120,9 @@ def test_damaged_records_give_rows_or_a_typed_error(schema: pa.Schema, damage: l
     for index, byte in damage:
         content[8 + (index - 8) % (len(content) - 8)] = byte
     try:
-        found = list(decode(bytes(content), avro, schema.names))
+        result = list(decode(bytes(content), avro, schema.names))
     except CorruptTableError:
         return
-    assert sum(file_slice.num_rows for file_slice in found) == table.num_rows
-    for file_slice in found:
+    assert sum(file_slice.num_rows for file_slice in result) == table.num_rows
+    for file_slice in result:
         file_slice.validate(full=True)

@@ -39,8 +39,8 @@ def stored_filter(group: Group) -> BloomFilter:
 @given(st.lists(keys, max_size=40))
 def test_bit_positions_of_a_column_are_those_of_its_keys(some: list[str]) -> None:
     sliced = pa.array(["before", *some, "after"], pa.string()).slice(1, len(some))
-    found = sorted(int(position) for block in bit_positions(sliced, 1009, 7) for position in block)
-    assert found == sorted(position for key in some for position in positions(key.encode(), 1009, 7))
+    result = sorted(int(position) for block in bit_positions(sliced, 1009, 7) for position in block)
+    assert result == sorted(position for key in some for position in positions(key.encode(), 1009, 7))
 
 
 @pytest.mark.parametrize("kind", list(BloomType))

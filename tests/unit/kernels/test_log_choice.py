@@ -8,7 +8,7 @@ from pyhudi.kernels.log_file.visible_blocks import choose_blocks
 from pyhudi.spec.files.log_block import ROLLBACK_COMMAND, BlockHeader, BlockType, LogBlock
 from pyhudi.spec.visibility import Visibility
 
-NOW = Visibility(frozenset({"t1", "t2", "t3", "t5", "t6"}), origin="t0")
+NOW = Visibility(frozenset({"t1", "t2", "t3", "t5", "t6"}), archive_boundary="t0")
 
 
 def block(instant: str, kind: BlockType = BlockType.AVRO, name: str = "", **header: Any) -> LogBlock:
@@ -48,7 +48,7 @@ def test_a_block_of_an_archived_instant_counts() -> None:
 
 
 def test_a_block_after_the_time_of_the_query_does_not_count() -> None:
-    then = Visibility(frozenset({"t1", "t2"}), origin="t0", until="t2")
+    then = Visibility(frozenset({"t1", "t2"}), archive_boundary="t0", until="t2")
     assert chosen(block("t1"), block("t3"), visibility=then) == ["t1"]
 
 
@@ -63,7 +63,7 @@ def test_a_rollback_leaves_what_its_target_wrote_afterwards() -> None:
 
 def test_a_rollback_later_than_the_query_counts() -> None:
     """HUDI-8248: the failed write's instant looks completed to a reader that knows nothing of the rollback."""
-    then = Visibility(frozenset({"t1", "t5"}), origin="t0", until="t5")
+    then = Visibility(frozenset({"t1", "t5"}), archive_boundary="t0", until="t5")
     assert chosen(block("t1"), block("t5"), rollback("t6", "t5"), visibility=then) == ["t1"]
 
 

@@ -43,14 +43,14 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("location", PLACES)
 @pytest.mark.parametrize(("old", "new", "values", "shown"), CASES, ids=[f"{old} to {new}" for old, new, _, _ in CASES])
-def test_value_of_a_narrow_type_is_read_as_apache_hudi_reads_it(old, new, values, shown, place) -> None:
-    type_of, make = PLACES[place]
-    nothing = [] if place == "column" else [None]
+def test_value_of_a_narrow_type_is_read_as_apache_hudi_reads_it(old, new, values, shown, location) -> None:
+    type_of, make = PLACES[location]
+    nothing = [] if location == "column" else [None]
     rows = pa.table({"c": pa.array([*map(make, values), *nothing], type_of(old))})
-    found = [row["c"] for row in read(stored(rows), pa.schema({"c": type_of(new)}))]
-    assert repr(found) == repr([*map(make, shown), *nothing])
+    cs = [row["c"] for row in read(stored(rows), pa.schema({"c": type_of(new)}))]
+    assert repr(cs) == repr([*map(make, shown), *nothing])
 
 
 def test_fields_of_a_struct_meet_by_name() -> None:

@@ -17,7 +17,7 @@ from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.merge.merge_slice import count_merged, iter_merged
 from pyhudi.merge.apply_rule import ABSENT, apply_incoming
 from pyhudi.merge.merge_rules import RecordVersion
-from pyhudi.merge.partial_update import Gaps, Record
+from pyhudi.merge.partial_update import FillPolicy, Record
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE
 from pyhudi.spec.files.log_block import BlockType
@@ -84,9 +84,9 @@ rules = st.sampled_from(
         (COMMIT, None, None),
         (EVENT, None, None),
         (EVENT, None, None),
-        (COMMIT, Gaps(PartialMode.IGNORE_DEFAULTS), None),
-        (EVENT, Gaps(PartialMode.IGNORE_DEFAULTS, defaults=(("n", 0),)), None),
-        (EVENT, Gaps(PartialMode.FILL_UNAVAILABLE, "absent"), None),
+        (COMMIT, FillPolicy(PartialMode.IGNORE_DEFAULTS), None),
+        (EVENT, FillPolicy(PartialMode.IGNORE_DEFAULTS, defaults=(("n", 0),)), None),
+        (EVENT, FillPolicy(PartialMode.FILL_UNAVAILABLE, "absent"), None),
         (CUSTOM, None, SumUp()),
     ]
 )
@@ -127,7 +127,7 @@ def expected(base: list[Row], blocks: list[Block], context: RecordContext) -> li
             state, removed, again = start, False, False
             for version in history.get(key, []):
                 removed |= state is not None and state.by_commit_time
-                state = apply_incoming(state, version, mode, context.gaps, context.merger)
+                state = apply_incoming(state, version, mode, context.fill_policy, context.merger)
                 again |= removed and not state.deletes
             if state is not None and not state.deletes:
                 (new if again else result).append(dict(state.record))
@@ -171,7 +171,7 @@ bases, limits = st.lists(unmarked, max_size=5), st.sampled_from([1 << 30, 400, 6
 @settings(max_examples=25)
 @given(bases, histories, rules, limits)
 def test_a_slice_reads_as_its_versions_applied_one_by_one(
-    base: list[Row], blocks: list[Block], rule: tuple[MergeMode, Gaps | None, Any], limit_bytes: int
+    base: list[Row], blocks: list[Block], rule: tuple[MergeMode, FillPolicy | None, Any], limit_bytes: int
 ) -> None:
     check(base, blocks, rule, limit_bytes)
 
@@ -180,7 +180,7 @@ def test_a_slice_reads_as_its_versions_applied_one_by_one(
 @settings(max_examples=1_000)
 @given(bases, histories, rules, limits)
 def test_a_thousand_slices_read_as_their_versions_applied_one_by_one(
-    base: list[Row], blocks: list[Block], rule: tuple[MergeMode, Gaps | None, Any], limit_bytes: int
+    base: list[Row], blocks: list[Block], rule: tuple[MergeMode, FillPolicy | None, Any], limit_bytes: int
 ) -> None:
     check(base, blocks, rule, limit_bytes)
 
@@ -188,15 +188,15 @@ def test_a_thousand_slices_read_as_their_versions_applied_one_by_one(
 @settings(max_examples=100)
 @given(st.tuples(*(unmarked.map(lambda entry, key=key: entry | {KEY: key}) for key in KEYS)), placed_histories, rules)  # type: ignore[misc]
 def test_a_slice_whose_blocks_all_have_positions_reads_the_same(
-    base: tuple[Row, ...], blocks: list[Block], rule: tuple[MergeMode, Gaps | None, Any]
+    base: tuple[Row, ...], blocks: list[Block], rule: tuple[MergeMode, FillPolicy | None, Any]
 ) -> None:
     check(list(base), blocks, rule, 1 << 30)
 
 
-def check(base: list[Row], blocks: list[Block], rule: tuple[MergeMode, Gaps | None, Any], limit_bytes: int) -> None:
-    mode, gaps, merger = rule
+def check(base: list[Row], blocks: list[Block], rule: tuple[MergeMode, FillPolicy | None, Any], limit_bytes: int) -> None:
+    mode, fill_policy, merger = rule
     avro = with_meta_fields(arrow_to_avro(SCHEMA, "t"))
-    context = RecordContext("t", SCHEMA, avro, ("ts", "tie"), mode, gaps=gaps, merger=merger)
+    context = RecordContext("t", SCHEMA, avro, ("ts", "tie"), mode, fill_policy=fill_policy, merger=merger)
     slice_ = built(base, blocks, context)
     rows = expected(base, blocks, context)
 
@@ -206,5 +206,5 @@ def check(base: list[Row], blocks: list[Block], rule: tuple[MergeMode, Gaps | No
 
     chosen = pc.field("n") == 3
     pruned = iter_merged(slice_.storage, context, slice_.task(columns=("s",)), chosen, limit_bytes=limit_bytes)
-    found = [entry for batch in pruned for entry in batch.to_pylist()]
-    assert shown(found, ("s",)) == shown([entry for entry in rows if entry["n"] == 3], ("s",))
+    entrys = [entry for batch in pruned for entry in batch.to_pylist()]
+    assert shown(entrys, ("s",)) == shown([entry for entry in rows if entry["n"] == 3], ("s",))

@@ -24,9 +24,9 @@ def generator(kind: str | None, keys: str, partitions: str = "", version: int = 
     }
     if kind:
         properties["hoodie.table.keygenerator.type"] = kind
-    found = key_generator(TableConfig(properties), instant=INSTANT, task_partition=3)
-    assert isinstance(found, FieldKeys)
-    return found
+    result = key_generator(TableConfig(properties), instant=INSTANT, task_partition=3)
+    assert isinstance(result, FieldKeys)
+    return result
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ def settings(prefix: str = PREFIX, **more: str) -> TimestampText:
     return timestamp_text({prefix + name.replace("_", "."): value for name, value in more.items()}, year_now=2026)
 
 
-def text(found: TimestampText, value: Any) -> str:
-    return found.text(value, field="ts", row=7)
+def text(result: TimestampText, value: Any) -> str:
+    return result.text(value, field="ts", row=7)
 
 
 MILLIS = {"timestamp_type": "EPOCHMILLISECONDS", "output_dateformat": "yyyy-MM-dd hh", "timezone": "GMT+8:00"}
@@ -98,14 +98,14 @@ def test_value_of_each_type(kind: str, value: Any, path: str) -> None:
     ],
 )
 def test_zones_of_input_and_output(zones: dict[str, str], path: str) -> None:
-    found = settings(timestamp_type="DATE_STRING", input_dateformat="yyyy-MM-dd HH:mm", output_dateformat="yyyy-MM-dd HH:mm Z", **zones)
-    assert text(found, "2020-01-06 12:12") == path
+    result = settings(timestamp_type="DATE_STRING", input_dateformat="yyyy-MM-dd HH:mm", output_dateformat="yyyy-MM-dd HH:mm Z", **zones)
+    assert text(result, "2020-01-06 12:12") == path
 
 
 def test_delimiter_of_input_formats_is_a_regular_expression() -> None:
     given = {**TWO, "input_dateformat": "yyyy, MMM d;;yyyyMMdd;;", "input_dateformat_list_delimiter_regex": ";+"}
-    found = settings(**{**given, "input_timezone": "UTC"})
-    assert [text(found, value) for value in ("2020, Apr 1", "20200402")] == ["2020040100", "2020040200"]
+    result = settings(**{**given, "input_timezone": "UTC"})
+    assert [text(result, value) for value in ("2020, Apr 1", "20200402")] == ["2020040100", "2020040200"]
 
 
 @pytest.mark.parametrize(
@@ -164,15 +164,15 @@ def test_names_of_zones_in_paths_are_refused() -> None:
     ],
 )
 def test_short_names_of_zones_in_texts_are_those_of_joda_time(value: str | None, path: str) -> None:
-    found = settings(**{**TEXTS, "input_dateformat": "yyyy-MM-dd HH:mm z", "output_dateformat": "HH", "timezone": "UTC"})
-    assert text(found, value and f"2024-07-01 {value}") == path
+    result = settings(**{**TEXTS, "input_dateformat": "yyyy-MM-dd HH:mm z", "output_dateformat": "HH", "timezone": "UTC"})
+    assert text(result, value and f"2024-07-01 {value}") == path
 
 
 @pytest.mark.parametrize("value", ["2024-07-01 CET", "2024-07-01 utc", "2024-07-01 Europe/Paris"])
 def test_other_names_of_zones_in_texts_are_refused(value: str) -> None:
-    found = settings(**{**TEXTS, "input_dateformat": "yyyy-MM-dd z", "timezone": "UTC"})
+    result = settings(**{**TEXTS, "input_dateformat": "yyyy-MM-dd z", "timezone": "UTC"})
     with pytest.raises(KeyFieldError, match="form of the input format"):
-        text(found, value)
+        text(result, value)
 
 
 def test_long_names_of_zones_are_read_by_nobody() -> None:

@@ -7,17 +7,17 @@ from typing import Any
 
 from pyhudi.merge.apply_rule import ABSENT, apply_incoming
 from pyhudi.merge.merge_rules import RecordVersion
-from pyhudi.merge.partial_update import Gaps, Record
+from pyhudi.merge.partial_update import FillPolicy, Record
 from pyhudi.spec.table.merge_mode import MergeMode
 from pyhudi.spec.table.payload_class import PartialMode
 
 EVENT, COMMIT = MergeMode.EVENT_TIME_ORDERING, MergeMode.COMMIT_TIME_ORDERING
-DEFAULTS = Gaps(PartialMode.IGNORE_DEFAULTS)
+DEFAULTS = FillPolicy(PartialMode.IGNORE_DEFAULTS)
 DELETE = RecordVersion({}, (None,), deletes=True, by_commit_time=True)
 
 
-def version(ts: Any, held: frozenset[str] | None = None, **record: Any) -> RecordVersion:
-    return RecordVersion({"ts": ts, **record}, (ts,), held=held)
+def version(ts: Any, present_columns: frozenset[str] | None = None, **record: Any) -> RecordVersion:
+    return RecordVersion({"ts": ts, **record}, (ts,), present_columns=present_columns)
 
 
 def test_a_late_record_after_a_delete_by_commit_time_is_a_new_record() -> None:
@@ -40,12 +40,12 @@ def test_a_late_partial_record_is_ignored() -> None:
 
 
 def test_a_partial_record_keeps_what_it_does_not_bring_and_its_nulls_count() -> None:
-    found = apply_incoming(version(5, n=1, s="x"), version(6, frozenset({"ts", "n"}), n=None, s=None), EVENT)
-    assert found.record == {"ts": 6, "n": None, "s": "x"}
+    result = apply_incoming(version(5, n=1, s="x"), version(6, frozenset({"ts", "n"}), n=None, s=None), EVENT)
+    assert result.record == {"ts": 6, "n": None, "s": "x"}
 
 
 def test_a_partial_record_without_ordering_value_takes_effect() -> None:
-    partial = RecordVersion({"ts": None, "n": 2}, (ABSENT,), held=frozenset({"n"}))
+    partial = RecordVersion({"ts": None, "n": 2}, (ABSENT,), present_columns=frozenset({"n"}))
     assert apply_incoming(version(5, n=1), partial, EVENT) == RecordVersion({"ts": 5, "n": 2}, (5,))
 
 

@@ -7,7 +7,7 @@ import pytest
 from pyhudi.errors import UnsupportedError
 from pyhudi.merge.choose_merger import MergeRule, merge_rule
 from pyhudi.merge.custom import register_merger
-from pyhudi.merge.partial_update import Gaps, Record
+from pyhudi.merge.partial_update import FillPolicy, Record
 from pyhudi.spec.table.merge_mode import MergeMode
 from pyhudi.spec.table.payload_class import PartialMode
 from pyhudi.spec.table.table_config import TableConfig
@@ -29,10 +29,10 @@ def rule(version: int = 8, columns: frozenset[str] = frozenset(), **properties: 
         ("DefaultHoodieRecordPayload", MergeRule(MergeMode.EVENT_TIME_ORDERING, ("ts",))),
         ("EventTimeAvroPayload", MergeRule(MergeMode.EVENT_TIME_ORDERING, ("ts",))),
         ("OverwriteWithLatestAvroPayload", MergeRule(MergeMode.COMMIT_TIME_ORDERING, ("ts",))),
-        ("PartialUpdateAvroPayload", MergeRule(MergeMode.EVENT_TIME_ORDERING, ("ts",), Gaps(PartialMode.IGNORE_DEFAULTS))),
+        ("PartialUpdateAvroPayload", MergeRule(MergeMode.EVENT_TIME_ORDERING, ("ts",), FillPolicy(PartialMode.IGNORE_DEFAULTS))),
         (
             "OverwriteNonDefaultsWithLatestAvroPayload",
-            MergeRule(MergeMode.COMMIT_TIME_ORDERING, ("ts",), Gaps(PartialMode.IGNORE_DEFAULTS), combines_by_ordering=True),
+            MergeRule(MergeMode.COMMIT_TIME_ORDERING, ("ts",), FillPolicy(PartialMode.IGNORE_DEFAULTS), combines_by_ordering=True),
         ),
         ("AWSDmsAvroPayload", MergeRule(MergeMode.COMMIT_TIME_ORDERING, ("ts",), None, "Op", "D", combines_by_ordering=True)),
     ],
@@ -43,10 +43,10 @@ def test_a_known_payload_class_stands_for_a_mode(name: str, expected: MergeRule,
 
 
 def test_the_change_data_of_mysql_is_ordered_by_binlog_file_and_position() -> None:
-    found = rule(
+    result = rule(
         payload=MODEL + "debezium.MySqlDebeziumAvroPayload", columns=frozenset({"_event_bin_file", "_event_pos"}), ordering="_event_seq"
     )
-    assert (found.ordering_fields, found.delete_field, found.delete_marker) == (
+    assert (result.ordering_fields, result.delete_field, result.delete_marker) == (
         ("_event_bin_file", "_event_pos"),
         "_change_operation_type",
         "d",
@@ -54,13 +54,13 @@ def test_the_change_data_of_mysql_is_ordered_by_binlog_file_and_position() -> No
 
 
 def test_the_change_data_of_postgres_fills_values_that_were_not_sent() -> None:
-    found = rule(payload=MODEL + "debezium.PostgresDebeziumAvroPayload", columns=frozenset({"_event_lsn"}), ordering="_event_lsn")
-    assert found.gaps == Gaps(PartialMode.FILL_UNAVAILABLE, "__debezium_unavailable_value")
+    result = rule(payload=MODEL + "debezium.PostgresDebeziumAvroPayload", columns=frozenset({"_event_lsn"}), ordering="_event_lsn")
+    assert result.fill_policy == FillPolicy(PartialMode.FILL_UNAVAILABLE, "__debezium_unavailable_value")
 
 
 def test_version_9_says_it_in_modes_and_properties() -> None:
     prefix = "hoodie__record__merge__property__hoodie__"
-    found = rule(
+    result = rule(
         9,
         mode="EVENT_TIME_ORDERING",
         ordering="ts",
@@ -71,7 +71,7 @@ def test_version_9_says_it_in_modes_and_properties() -> None:
             f"{prefix}payload__delete__marker": "x",
         },
     )
-    assert found == MergeRule(MergeMode.EVENT_TIME_ORDERING, ("ts",), Gaps(PartialMode.FILL_UNAVAILABLE, "gone"), "op", "x")
+    assert result == MergeRule(MergeMode.EVENT_TIME_ORDERING, ("ts",), FillPolicy(PartialMode.FILL_UNAVAILABLE, "gone"), "op", "x")
 
 
 def test_an_unknown_payload_class_is_refused_by_name() -> None:

@@ -41,8 +41,8 @@ def opened(base: Path) -> tuple[Storage, TableConfig, Timeline, MetadataTable]:
 
 def listed(storage: Storage, config: TableConfig) -> dict[str, dict[str, int]]:
     """Names and sizes of the data files in each partition, by listing."""
-    found = walk_partitions(storage) if config.partition_fields else [("", storage.list(""))]
+    result = walk_partitions(storage) if config.partition_fields else [("", storage.list(""))]
     return {
         path: {file.name: file.size for file in files if not file.is_dir and file.name != PARTITION_METAFILE and file.name[-4:] != ".crc"}
-        for path, files in found
+        for path, files in result
     }

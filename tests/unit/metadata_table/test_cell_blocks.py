@@ -80,6 +80,6 @@ def test_secondary_keys_of_columns_are_those_of_each_row(pairs) -> None:
     rows = pa.table(
         {RECORD_KEY: pa.array([key for _, key in pairs], pa.string()), "v": pa.array([value for value, _ in pairs], pa.string())}
     )
-    found = secondary_keys(rows, "v")
-    assert found.keys.to_pylist() == [secondary_key(value, key) for value, key in pairs]
-    assert found.prefixes.to_pylist() == [secondary_prefix(value) for value, _ in pairs]
+    result = secondary_keys(rows, "v")
+    assert result.keys.to_pylist() == [secondary_key(value, key) for value, key in pairs]
+    assert result.prefixes.to_pylist() == [secondary_prefix(value) for value, _ in pairs]

@@ -36,7 +36,7 @@ def table_under_compaction() -> MemoryStorage:
     mdt = opened(storage)
     assert sum(instant.action is Action.COMMIT for instant in mdt.timeline.completed()) == 1
     (slice_,) = mdt.slices("files")
-    plan = CompactionPlan((operation_of(slice_, 0),), extra={}, preserve_meta_columns=False, missing_partitions=())
+    plan = CompactionPlan((operation_of(slice_, 0),), extra_metadata={}, preserve_meta_columns=False, missing_partitions=())
     planned = str(int(str(written[-1])) - 1)
     mdt.writer.request(Action.COMPACTION, planned, encode_compaction_plan(plan, sync=b"0" * 16))
     newest = slice_.logs[-1].path

@@ -25,7 +25,7 @@ from pyhudi.testing.fault_injection import Fault
 from pyhudi.timeline.instant_details import instant_path, read_commit
 from tests.unit.crash.tables import Driver, StoppedClock, stored_table
 from tests.unit.metadata_table.replays import contents, prepared, record_commit, sources, timeline_of
-from tests.unit.metadata_table.test_in_step import check_files
+from tests.unit.metadata_table.test_sync import check_files
 
 FAULTS = (Fault.AFTER, Fault.TORN)
 ROLLBACK_TIME = "20991231000000000"

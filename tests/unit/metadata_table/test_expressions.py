@@ -21,8 +21,8 @@ MOMENT = pa.array([datetime(2026, 1, 1, 4, tzinfo=UTC), None], pa.timestamp("us"
 
 
 def value(function: str, column: pa.Array, **options: str) -> list[Any] | None:
-    found = Expression(function, options).of_column(column)
-    return None if found is None else found.to_pylist()
+    result = Expression(function, options).of_column(column)
+    return None if result is None else result.to_pylist()
 
 
 def test_case_of_letters_beyond_ascii_is_javas() -> None:
@@ -86,9 +86,9 @@ def test_number_of_more_than_32_bits_is_none(days) -> None:
 
 
 def test_sum_of_days_begins_anew_beyond_32_bits() -> None:
-    found = Expression("date_sub", {"days": "-2147483648"}).of_column(pa.array([0], pa.int32()).cast(pa.date32()))
-    assert found is not None
-    assert found.cast(pa.int32()).to_pylist() == [-(2**31)]
+    result = Expression("date_sub", {"days": "-2147483648"}).of_column(pa.array([0], pa.int32()).cast(pa.date32()))
+    assert result is not None
+    assert result.cast(pa.int32()).to_pylist() == [-(2**31)]
 
 
 def record(function: str, kind: str, column: pa.Array, **options: str):
@@ -114,7 +114,7 @@ def test_a_number_that_is_none_leaves_no_bounds() -> None:
 
 
 def test_filter_knows_the_values_of_the_function() -> None:
-    found = record("lower", "bloom_filters", pa.array(["Ab", None]))
-    assert isinstance(found, BloomFilterRecord)
-    bloom = BloomFilter.decode(found.text.decode(), BloomType(found.kind))
+    result = record("lower", "bloom_filters", pa.array(["Ab", None]))
+    assert isinstance(result, BloomFilterRecord)
+    bloom = BloomFilter.decode(result.text.decode(), BloomType(result.kind))
     assert (bloom.might_contain("ab"), bloom.might_contain("Ab")) == (True, False)

@@ -51,9 +51,9 @@ CASES = [
 
 @pytest.mark.parametrize(("arrow", "values", "kind", "low", "high"), CASES, ids=[str(case[0]) for case in CASES])
 def test_bounds_and_counts_of_each_type(arrow, values, kind, low, high) -> None:
-    found = stats_of(pa.table({"c": pa.array(values, arrow)}))
-    assert found is not None
-    stats = found["c"]
+    result = stats_of(pa.table({"c": pa.array(values, arrow)}))
+    assert result is not None
+    stats = result["c"]
     assert (stats.value_type, stats.minimum, stats.maximum) == (kind, low, high)
     assert (stats.value_count, stats.null_count) == (3, values.count(None))
     assert stats.total_size
@@ -69,16 +69,16 @@ def test_bounds_survive_the_wrapper_records(arrow, values, kind, low, high) -> N
 
 
 def test_row_groups_are_united() -> None:
-    found = stats_of(pa.table({"c": list(range(100))}), row_group_size=10)
-    assert found is not None
-    assert (found["c"].minimum, found["c"].maximum, found["c"].value_count) == (0, 99, 100)
+    stats = stats_of(pa.table({"c": list(range(100))}), row_group_size=10)
+    assert stats is not None
+    assert (stats["c"].minimum, stats["c"].maximum, stats["c"].value_count) == (0, 99, 100)
 
 
 def test_column_of_nulls_has_counts_and_no_bounds() -> None:
-    found = stats_of(pa.table({"c": pa.array([None, None], pa.string())}))
-    assert found is not None
+    stats = stats_of(pa.table({"c": pa.array([None, None], pa.string())}))
+    assert stats is not None
     # Apache Hudi refuses to unite statistics of one column whose types differ.
-    assert (found["c"].value_type, found["c"].minimum, found["c"].null_count) == (ValueType.STRING, None, 2)
+    assert (stats["c"].value_type, stats["c"].minimum, stats["c"].null_count) == (ValueType.STRING, None, 2)
 
 
 def test_file_without_rows_has_no_statistics() -> None:
@@ -86,19 +86,19 @@ def test_file_without_rows_has_no_statistics() -> None:
 
 
 def test_column_without_statistics_in_the_footer_has_bounds_that_rule_nothing_out() -> None:
-    found = stats_of(pa.table({"c": [1, None, 2], "d": [1, 2, 3]}), write_statistics=["d"])
-    assert found is not None
-    assert (found["c"].minimum, found["c"].maximum) == (-(2**63), 2**63 - 1)
-    assert (found["c"].value_count, found["c"].null_count) == (3, 1)
-    assert (found["d"].minimum, found["d"].maximum) == (1, 3)
+    stats = stats_of(pa.table({"c": [1, None, 2], "d": [1, 2, 3]}), write_statistics=["d"])
+    assert stats is not None
+    assert (stats["c"].minimum, stats["c"].maximum) == (-(2**63), 2**63 - 1)
+    assert (stats["c"].value_count, stats["c"].null_count) == (3, 1)
+    assert (stats["d"].minimum, stats["d"].maximum) == (1, 3)
 
 
 def test_text_beyond_what_a_footer_holds_has_bounds_that_rule_nothing_out() -> None:
-    found = stats_of(pa.table({"c": ["a", "z" * 5000, None]}))
-    assert found is not None
-    assert found["c"].minimum == ""
-    assert found["c"].maximum > "z" * 5000  # type: ignore[operator]
-    assert found["c"].null_count == 1
+    stats = stats_of(pa.table({"c": ["a", "z" * 5000, None]}))
+    assert stats is not None
+    assert stats["c"].minimum == ""
+    assert stats["c"].maximum > "z" * 5000  # type: ignore[operator]
+    assert stats["c"].null_count == 1
 
 
 @pytest.mark.parametrize(
@@ -113,10 +113,10 @@ def test_text_beyond_what_a_footer_holds_has_bounds_that_rule_nothing_out() -> N
 )
 @pytest.mark.parametrize("kind", [pa.float32(), pa.float64()], ids=str)
 def test_reals_of_which_the_footer_does_not_tell_are_read(kind, values, low, high) -> None:
-    found = stats_of(pa.table({"c": pa.array(values, kind)}), write_statistics=False)
-    assert found is not None
-    assert (found["c"].minimum, found["c"].maximum) == (low, high)
-    assert (found["c"].value_count, found["c"].null_count) == (len(values), values.count(None))
+    stats = stats_of(pa.table({"c": pa.array(values, kind)}), write_statistics=False)
+    assert stats is not None
+    assert (stats["c"].minimum, stats["c"].maximum) == (low, high)
+    assert (stats["c"].value_count, stats["c"].null_count) == (len(values), values.count(None))
 
 
 @pytest.mark.parametrize(
@@ -132,10 +132,10 @@ def test_reals_of_which_the_footer_does_not_tell_are_read(kind, values, low, hig
     ids=["int to long", "float to double", "digits of a float", "float with NaN", "int to double", "milliseconds to microseconds"],
 )
 def test_widened_column_has_bounds_of_the_new_type(stored, now, low) -> None:
-    found = stats_of(pa.table({"c": stored}), pa.schema({"c": now}))
-    assert found is not None
-    assert found["c"].minimum == low
-    assert type(found["c"].minimum) is type(low)
+    stats = stats_of(pa.table({"c": stored}), pa.schema({"c": now}))
+    assert stats is not None
+    assert stats["c"].minimum == low
+    assert type(stats["c"].minimum) is type(low)
 
 
 @pytest.mark.parametrize(
@@ -150,11 +150,11 @@ def test_widened_column_has_bounds_of_the_new_type(stored, now, low) -> None:
     ids=["real to text", "decimal to text", "number to text", "text to number", "number to moment"],
 )
 def test_column_that_became_another_type_has_bounds_that_rule_nothing_out(stored, now) -> None:
-    found = stats_of(pa.table({"c": stored}), pa.schema({"c": now}))
-    assert found is not None
+    stats = stats_of(pa.table({"c": stored}), pa.schema({"c": now}))
+    assert stats is not None
     kind = value_type(now, 2)
     assert kind is not None
-    assert (found["c"].value_type, found["c"].minimum, found["c"].maximum) == (kind, *widest_bounds(kind, None))
+    assert (stats["c"].value_type, stats["c"].minimum, stats["c"].maximum) == (kind, *widest_bounds(kind, None))
 
 
 LONGS = {"c": BoundType(ValueType.LONG)}
@@ -168,8 +168,8 @@ def test_columns_with_statistics_are_the_first_of_a_fitting_type() -> None:
 
 @given(st.lists(st.lists(st.none() | st.integers(-9, 9), min_size=1, max_size=4), min_size=1, max_size=4))
 def test_statistics_of_a_partition_are_those_of_all_its_rows(files) -> None:
-    found = [stats_of(pa.table({"c": pa.array(rows, pa.int64())})) for rows in files]
-    (stats,) = partition_stats("p", [one for one in found if one is not None], LONGS)
+    result = [stats_of(pa.table({"c": pa.array(rows, pa.int64())})) for rows in files]
+    (stats,) = partition_stats("p", [one for one in result if one is not None], LONGS)
     rows = [value for part in files for value in part]
     present = [value for value in rows if value is not None]
     assert (stats.minimum, stats.maximum) == (min(present, default=None), max(present, default=None))
@@ -211,6 +211,6 @@ def test_fields_of_structs_have_statistics_when_they_are_named() -> None:
     sink, storage = io.BytesIO(), MemoryStorage()
     pq.write_table(rows, sink)
     storage.create("f.parquet", sink.getvalue())
-    found = file_stats(storage, "f.parquet", bound_types(schema, ("spot.x",), 2))
-    assert found is not None
-    assert (found["spot.x"].minimum, found["spot.x"].maximum, found["spot.x"].null_count) == (3, 7, 1)
+    result = file_stats(storage, "f.parquet", bound_types(schema, ("spot.x",), 2))
+    assert result is not None
+    assert (result["spot.x"].minimum, result["spot.x"].maximum, result["spot.x"].null_count) == (3, 7, 1)

@@ -19,8 +19,8 @@ from tests.unit.metadata_table.tables import COMPARABLE, WITH_METADATA_TABLE, WI
 def test_files_equal_a_listing(fixture_table, name) -> None:
     storage, config, _, table = opened(fixture_table(name))
     assert table.missing_instants == ()
-    found = table.files_of(table.partition_paths())
-    assert {path: {file.name: file.size for file in files} for path, files in found.items()} == listed(storage, config)
+    result = table.files_of(table.partition_paths())
+    assert {path: {file.name: file.size for file in files} for path, files in result.items()} == listed(storage, config)
 
 
 @pytest.mark.parametrize("name", WITH_METADATA_TABLE)
@@ -58,9 +58,9 @@ def test_record_index_says_where_each_row_is(fixture_table, name) -> None:
     for file in latest_files(base):
         for key in pq.read_table(base / file.path, columns=["_hoodie_record_key"], partitioning=None).column(0).to_pylist():
             expected.setdefault(key, set()).add((file.partition_path, file.name.file_id))
-    found = table.lookup_record_keys([*expected, "no such key"])
-    assert found.keys() == expected.keys()
-    assert all((index.partition_path, index.file_id) in expected[key] for key, index in found.items())
+    result = table.lookup_record_keys([*expected, "no such key"])
+    assert result.keys() == expected.keys()
+    assert all((index.partition_path, index.file_id) in expected[key] for key, index in result.items())
     assert Counter(type(record) for _, record in table.partition(partitions.RECORD_INDEX).scan()) == {RecordLocation: len(expected)}
 
 
@@ -90,8 +90,8 @@ def test_secondary_index_finds_the_records_of_a_value(fixture_table, name) -> No
     for key, _ in table.partition(index).scan():
         value, record_key = keys.split_secondary_key(key)
         expected.setdefault(value, set()).add(record_key)
-    found = table.record_keys_of(index, [*expected, "no such merchant"])
-    assert {value: set(records) for value, records in found.items()} == expected
+    record_keys = table.record_keys_of(index, [*expected, "no such merchant"])
+    assert {value: set(records) for value, records in record_keys.items()} == expected
     assert set(table.lookup_record_keys(record for records in expected.values() for record in records)) == {
         record for records in expected.values() for record in records
     }
@@ -99,5 +99,5 @@ def test_secondary_index_finds_the_records_of_a_value(fixture_table, name) -> No
 
 def test_secondary_index_of_version_8_is_found_in_all_file_groups(fixture_table) -> None:
     *_, table = opened(fixture_table("mor/avro/v8_trips_8i3u1d"))
-    found = table.record_keys_of("secondary_index_rider_idx", ["rider-I"])
-    assert found == {"rider-I": ["3eeb61f7-c2b0-4636-99bd-5d7a5a1d2c04"]}
+    record_keys = table.record_keys_of("secondary_index_rider_idx", ["rider-I"])
+    assert record_keys == {"rider-I": ["3eeb61f7-c2b0-4636-99bd-5d7a5a1d2c04"]}

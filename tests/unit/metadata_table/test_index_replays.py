@@ -26,11 +26,11 @@ HOUR_MS = 3_600_000
 
 
 def indexes(storage: LocalStorage) -> dict[str, dict[str, Any]]:
-    return {name: found for name, found in contents(storage).items() if name == RECORD_INDEX or name.startswith(SECONDARY_PREFIX)}
+    return {name: result for name, result in contents(storage).items() if name == RECORD_INDEX or name.startswith(SECONDARY_PREFIX)}
 
 
-def places(found: dict[str, Any]) -> dict[str, Any]:
-    return {key: (index.partition_path, index.file_id) if isinstance(index, RecordLocation) else index for key, index in found.items()}
+def comparable(result: dict[str, Any]) -> dict[str, Any]:
+    return {key: (index.partition_path, index.file_id) if isinstance(index, RecordLocation) else index for key, index in result.items()}
 
 
 @pytest.mark.parametrize("name", HISTORIES)
@@ -41,7 +41,7 @@ def test_recorded_history_leads_to_the_same_indexes(tmp_path, name) -> None:
     storage.delete_tree(FOLDER)
     replay(storage)
     ours = indexes(storage)
-    assert {index: places(found) for index, found in ours.items()} == {index: places(found) for index, found in theirs.items()}
+    assert {index: comparable(result) for index, result in ours.items()} == {index: comparable(result) for index, result in theirs.items()}
     # Times are those of the zone that the table's writer lived in, which the table does not tell.
     lags = {theirs[RECORD_INDEX][key].instant_ms - position.instant_ms for key, position in ours[RECORD_INDEX].items()}
     assert len(lags) == 1
@@ -55,7 +55,7 @@ def test_index_built_at_the_end_is_the_one_that_was_kept_in_step(tmp_path, name)
     storage.delete_tree(FOLDER)
     prepared(storage, timeline_of(storage))
     ours = indexes(storage)
-    assert {index: places(found) for index, found in ours.items()} == {index: places(found) for index, found in theirs.items()}
+    assert {index: comparable(result) for index, result in ours.items()} == {index: comparable(result) for index, result in theirs.items()}
 
 
 def test_compaction_of_an_index_with_many_blocks_keeps_each_record(tmp_path, monkeypatch) -> None:

@@ -52,8 +52,8 @@ def test_count_follows_inserts_and_deletes_and_gives_up_on_long_logs(tmp_path: P
     table.insert(pa.table({"id": ["a", "b", "c"], "v": [1, 2, 3]}, schema=SCHEMA), options=options)
     table.upsert(pa.table({"id": ["c", "d"], "v": [1, 2]}, schema=SCHEMA), options=options)
     table.delete(pa.table({"id": ["a", "nobody"], "v": [1, 2]}, schema=SCHEMA), options=options)
-    *_, found = opened(tmp_path / "t")
-    assert found.count_keys("record_index") == entries_of(found) == 3
+    *_, result = opened(tmp_path / "t")
+    assert result.count_keys("record_index") == entries_of(result) == 3
     monkeypatch.setattr(key_count, "_MOST_BYTES", 1)
     assert opened(tmp_path / "t")[-1].count_keys("record_index") is None
 
@@ -66,7 +66,7 @@ def test_any_order_of_writes_and_deletes_is_counted(blocks: list[tuple[bool, set
         there = there - keys if is_delete else there | keys
         rows = Keys([key.encode() for key in sorted(keys)])
         parts.append(Part(None, tuple(keys), 1) if is_delete else Part(rows, (), 1))  # type: ignore[arg-type]
-    largest = max(range(len(parts)), key=lambda place: 0 if parts[place].file is None else len(parts[place].file or ()))
+    largest = max(range(len(parts)), key=lambda location: 0 if parts[location].file is None else len(parts[location].file or ()))
     assert key_count._count(parts, largest) == len(there)
 
 

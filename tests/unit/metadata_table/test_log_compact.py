@@ -201,8 +201,8 @@ def test_table_that_apache_hudi_log_compacted_is_read_and_gone_on_with(tmp_path)
         assert table.inspect.health().to_pylist() == []
         metadata = metadata_table(storage)
         assert not metadata.is_ahead
-        found = metadata.record_locations([key for key, _ in metadata.partition("record_index").scan()])
-        assert {(key, index.partition_path, index.file_id) for key, indices in found.items() for index in indices} == placed(table)
+        result = metadata.record_locations([key for key, _ in metadata.partition("record_index").scan()])
+        assert {(key, index.partition_path, index.file_id) for key, indices in result.items() for index in indices} == placed(table)
         table.delete(where="amount = 8", options=JOINED)
         table.upsert([{"id": "trip-3", "city": "oslo", "amount": 99, "price": 1.0}], JOINED)
 

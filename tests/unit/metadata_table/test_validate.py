@@ -112,8 +112,8 @@ def test_bounds_that_hold_everything_are_right_and_narrower_ones_are_not(tmp_pat
     made = HudiTable.create(tmp_path / "t", schema, name="t", keys=["id"])
     made.insert([{"id": "a", "f": float("nan"), "t": "z" * 5000}, {"id": "b", "f": 1.5, "t": "a"}])
     assert checks(made) == []
-    found = contents(made.storage)["column_stats"]
-    by_column = {stats.column: (key, stats) for key, stats in found.items()}
+    result = contents(made.storage)["column_stats"]
+    by_column = {stats.column: (key, stats) for key, stats in result.items()}
     key, stats = by_column["f"]
     assert (stats.minimum, stats.maximum) == (1.5, float("inf"))
     for forged, problems in ((replace(stats, minimum=float("-inf")), 0), (replace(stats, maximum=1.5), 1)):

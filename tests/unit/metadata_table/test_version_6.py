@@ -54,8 +54,8 @@ def test_bloom_filters_are_those_of_the_footers(fixture_table: Fixture, name: st
 def test_record_index_holds_each_row_where_it_is(fixture_table: Fixture, name: str) -> None:
     path = fixture_table(name)
     metadata, rows = opened(path)[3], placed(HudiTable.open(path))
-    found = metadata.record_locations([key for key, _ in metadata.partition("record_index").scan()])
-    assert {(key, index.partition_path, index.file_id) for key, indices in found.items() for index in indices} == rows
+    result = metadata.record_locations([key for key, _ in metadata.partition("record_index").scan()])
+    assert {(key, index.partition_path, index.file_id) for key, indices in result.items() for index in indices} == rows
 
 
 @NAMES
@@ -69,15 +69,15 @@ def test_readers_go_by_it_now_and_in_the_past(fixture_table: Fixture, name: str)
 
 
 def records(metadata: MetadataTable, name: str, kind: type[R]) -> dict[str, R]:
-    found = dict(metadata.partition(name).scan())
-    assert all(isinstance(record, kind) for record in found.values())
-    return {key: record for key, record in found.items() if isinstance(record, kind)}
+    rows = dict(metadata.partition(name).scan())
+    assert all(isinstance(record, kind) for record in rows.values())
+    return {key: record for key, record in rows.items() if isinstance(record, kind)}
 
 
 def without_sizes(slices: Slices) -> Slices:
     """Hudi 0.15 lists log files of a failed write with one byte each, of which nothing counts."""
-    found = (
+    result = (
         (path, [(*file_slice[:3], [log.split(" ")[0] for log in file_slice[3]]) for file_slice in file_slices])
         for path, file_slices in slices.items()
     )
-    return {path: file_slices for path, file_slices in found if file_slices}
+    return {path: file_slices for path, file_slices in result if file_slices}

@@ -57,9 +57,13 @@ FIELD = pc.field
     ids=str,
 )
 def test_a_comparison_is_read_with_its_column_and_value(expression: pc.Expression, path: tuple[str, ...], value: Any) -> None:
-    found = condition_of(expression, COLUMNS)
-    assert isinstance(found, Compare)
-    assert (found.operand.path if isinstance(found.operand, Column) else None, found.symbol, found.value.as_py()) == (path, ">", value)
+    condition = condition_of(expression, COLUMNS)
+    assert isinstance(condition, Compare)
+    assert (condition.operand.path if isinstance(condition.operand, Column) else None, condition.symbol, condition.value.as_py()) == (
+        path,
+        ">",
+        value,
+    )
 
 
 @pytest.mark.parametrize(
@@ -78,8 +82,8 @@ def test_a_comparison_is_read_with_its_column_and_value(expression: pc.Expressio
     ids=str,
 )
 def test_what_cannot_be_told_is_opaque(expression: pc.Expression) -> None:
-    found = condition_of(expression, COLUMNS)
-    assert isinstance(found.part if isinstance(found, Not) else found, Unknown)
+    condition = condition_of(expression, COLUMNS)
+    assert isinstance(condition.part if isinstance(condition, Not) else condition, Unknown)
 
 
 MAKES: list[Callable[[pc.Expression, Any], pc.Expression]] = [

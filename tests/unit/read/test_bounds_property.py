@@ -65,15 +65,15 @@ FILTERS = st.recursive(
 
 def bounds_of(column: str, files: list[list[dict[str, Any]]], order: Callable[[Any], Any] = lambda value: value) -> Bounds:
     """What is known of a writer's records: least and greatest value, no greatest where NaN is, texts with unclear order unknown."""
-    found = [[row[column] for row in rows if row[column] is not None] for rows in files]
-    plain = [[value for value in values if value == value] for values in found]
+    result = [[row[column] for row in rows if row[column] is not None] for rows in files]
+    plain = [[value for value in values if value == value] for values in result]
     low = [min(values, key=order, default=None) for values in plain]
-    high = [max(values, key=order, default=None) if len(values) == len(all_) else None for values, all_ in zip(plain, found, strict=True)]
+    high = [max(values, key=order, default=None) if len(values) == len(all_) else None for values, all_ in zip(plain, result, strict=True)]
     if column == "s":
         low, high = ([None if text is None or max(text, default="a") >= "\ue000" else text for text in side] for side in (low, high))
     kind = SCHEMA.field(column).type
     nulls = [any(row[column] is None for row in rows) for rows in files]
-    return Bounds(pa.array(low, kind), pa.array(high, kind), np.array([bool(values) for values in found]), np.array(nulls))
+    return Bounds(pa.array(low, kind), pa.array(high, kind), np.array([bool(values) for values in result]), np.array(nulls))
 
 
 def utf_16(value: Any) -> Any:

@@ -43,8 +43,8 @@ def test_a_key_of_two_fields_is_found_whichever_of_them_is_hashed(hashed) -> Non
     assert (read, reasons) == (1, {"bucket index"})
     assert plan_of(table, "id = 7")[0] == (1 if hashed == "id" else count)
     assert plan_of(table, "city = 'c3'")[0] == (1 if hashed == "city" else count)
-    for text, found in {"id = 7": 1, "city = 'c3'": 43, "id = 8 AND city = 'c1'": 1}.items():
-        assert table.to_arrow(filter=text).num_rows == found
+    for text, result in {"id = 7": 1, "city = 'c3'": 43, "id = 8 AND city = 'c1'": 1}.items():
+        assert table.to_arrow(filter=text).num_rows == result
 
 
 def test_file_groups_that_are_no_buckets_are_all_read() -> None:
@@ -63,7 +63,7 @@ def test_the_true_number_of_buckets_is_always_possible(keys, count, shown) -> No
     by_bucket: dict[int, list[str]] = {}
     for key, number in zip(keys, (list_hashes(pa.array(keys), ("id",)) % count).tolist(), strict=True):
         by_bucket.setdefault(number, []).append(key)
-    some = {bucket: found[:shown] for bucket, found in by_bucket.items()}
+    some = {bucket: result[:shown] for bucket, result in by_bucket.items()}
     possible = possible_counts(some, ("id",), max(by_bucket))  # type: ignore[arg-type]
     assert possible is None or count in possible
 

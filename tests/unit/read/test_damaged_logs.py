@@ -64,7 +64,7 @@ def test_mutated_log_files_give_rows_or_an_error_that_names_a_file(name: str, ow
 
 
 @pytest.mark.parametrize(
-    ("block", "said"),
+    ("block", "message"),
     [
         (encode_block(BlockType.AVRO, BlockHeader(instant="1", schema_json="{}"), b""), "block at"),
         (encode_block(BlockType.DELETE, BlockHeader(), b""), "no instant"),
@@ -73,14 +73,14 @@ def test_mutated_log_files_give_rows_or_an_error_that_names_a_file(name: str, ow
     ],
 )
 def test_error_names_file_and_offset(
-    block: bytes, said: str, own_copy: Callable[[str], tuple[Path, list[Path]]], monkeypatch: pytest.MonkeyPatch
+    block: bytes, message: str, own_copy: Callable[[str], tuple[Path, list[Path]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stated, "differences", lambda *_: ())  # as if the commit that states the length were archived
     base, logs = own_copy("apache_hudi/merge_on_read_v9")
     log = logs[0]
     offset = log.stat().st_size
     log.write_bytes(log.read_bytes() + block)
-    with pytest.raises(HudiError, match=said) as caught:
+    with pytest.raises(HudiError, match=message) as caught:
         HudiTable.open(base).to_arrow()
     assert log.name in str(caught.value)
     assert str(offset) in str(caught.value)
@@ -112,12 +112,12 @@ def test_no_cut_of_a_committed_log_file_loses_rows_in_silence(
 ) -> None:
     if not knows_length:  # as if the commit that states it were archived
         monkeypatch.setattr(stated, "differences", lambda *_: ())
-    said = "wrote it with" if knows_length else r"block at byte \d+"
+    message = "wrote it with" if knows_length else r"block at byte \d+"
     base, logs = own_copy("apache_hudi/merge_on_read_v9")
     log = logs[0]
     whole = log.read_bytes()
     for end in (len(whole) - 1, len(whole) - 9, len(whole) // 2, 40, 15):
         log.write_bytes(whole[:end])
-        with pytest.raises(CorruptTableError, match=rf"{log.name}.*{said}"):
+        with pytest.raises(CorruptTableError, match=rf"{log.name}.*{message}"):
             HudiTable.open(base).to_arrow()
     assert HudiTable.open(base).to_arrow(mode="read_optimized").num_rows > 0

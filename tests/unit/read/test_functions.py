@@ -17,7 +17,7 @@ from pyhudi.errors import UsageError
 from pyhudi.metadata_table.format.index_definitions import ZONE_OPTION
 from pyhudi.metadata_table.format.index_expressions import Expression
 from pyhudi.read.execute import select
-from pyhudi.read.filter.condition import Call, Column, Compare, operands
+from pyhudi.read.filter.condition import Column, Compare, FunctionCall, operands
 from pyhudi.read.filter.predicate import parse_predicate
 from pyhudi.read.skipping.bounds import Bounds, may_match
 from pyhudi.read.skipping.data_skipping import Skipping
@@ -39,7 +39,7 @@ ROWS = pa.Table.from_pylist(
 
 
 @pytest.mark.parametrize(
-    ("text", "places"),
+    ("text", "locations"),
     [
         ("lower(s) = 'äpfel'", [1]),
         ("UPPER(st.a) IN ('X', 'Y')", [0, 2]),
@@ -56,9 +56,9 @@ ROWS = pa.Table.from_pylist(
         ("lower(s) <=> 'a b'", [0]),
     ],
 )
-def test_a_function_of_a_column_is_computed_as_spark_does(text, places) -> None:
+def test_a_function_of_a_column_is_computed_as_spark_does(text, locations) -> None:
     numbered = ROWS.append_column("row", pa.array(range(3)))
-    assert numbered.filter(parse_predicate(text, SCHEMA).expression).column("row").to_pylist() == places
+    assert numbered.filter(parse_predicate(text, SCHEMA).expression).column("row").to_pylist() == locations
 
 
 @pytest.mark.parametrize(
@@ -110,17 +110,17 @@ CALLS = [("date_format", (("format", pattern),)) for pattern in ("yyyy", "yyyy-M
 @given(moments=st.lists(MOMENTS, min_size=1, max_size=5), asked=MOMENTS, which=st.sampled_from(CALLS), zone=st.sampled_from(ZONES))
 def test_a_file_is_kept_whose_rows_a_function_matches_in_any_zone(moments, asked, which, zone) -> None:
     kind, column = pa.int32() if which[0] == "year" else pa.string(), Column(("ts",), SCHEMA.field("ts").type)
-    call = Call(which[0], column, kind, which[1], zone)
+    call = FunctionCall(which[0], column, kind, which[1], zone)
     assert keeps_order(call)
     values = Expression(which[0], dict(which[1]) | {ZONE_OPTION: zone}).of_column(pa.array([*moments, asked], column.type))
     low, high = (pa.array([choose(moments)], column.type) for choose in (min, max))
     bounds = bounds_of_call(call, Bounds(low, high, np.ones(1, bool), np.zeros(1, bool)))
     assert values is not None
     assert bounds is not None
-    *found, wanted = values.to_pylist()
+    *result, wanted = values.to_pylist()
     for symbol, compare in {"=": operator.eq, "<=": operator.le, ">=": operator.ge}.items():
         retained = may_match(Compare(call, symbol, pa.scalar(wanted, kind)), {call: bounds}, 1, nan_is_greatest=True)[0]
-        assert retained or not any(compare(one, wanted) for one in found)
+        assert retained or not any(compare(one, wanted) for one in result)
 
 
 @pytest.mark.parametrize(

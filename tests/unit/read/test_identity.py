@@ -12,7 +12,7 @@ from pyhudi import HudiTable
 from pyhudi.errors import CorruptTableError, HudiError
 from pyhudi.javacompat.properties import parse_properties
 from pyhudi.read.snapshot.read_schema import table_schema
-from pyhudi.spec.extra_metadata import IDENTITY_NOTE
+from pyhudi.spec.extra_metadata import IDENTITY_KEY
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table_identity import identity_note, identity_of, noted_identity
 from pyhudi.storage.local_storage import LocalStorage
@@ -117,7 +117,7 @@ def test_damaged_note_is_damage_of_the_commit(path) -> None:
 def test_commit_without_a_note_is_compared_with_nothing(path) -> None:
     """As those of Apache Hudi, after which an upgrade may have changed much."""
     commit = next(file for file in (path / ".hoodie/timeline").iterdir() if file.name.endswith("commit"))
-    commit.write_bytes(commit.read_bytes().replace(IDENTITY_NOTE.encode(), b"x" * len(IDENTITY_NOTE)))
+    commit.write_bytes(commit.read_bytes().replace(IDENTITY_KEY.encode(), b"x" * len(IDENTITY_KEY)))
     change(path, "timezone=UTC", "timezone=LOCAL")
     assert HudiTable.open(str(path)).to_arrow().num_rows == 1
 
@@ -145,7 +145,7 @@ def as_by_apache_hudi(path: Path, count: int = 1) -> None:
         HudiTable.open(str(path)).upsert([ROW])
     for file in (path / ".hoodie/timeline").iterdir():
         if file.name.endswith("commit") and file.name not in before:
-            file.write_bytes(file.read_bytes().replace(IDENTITY_NOTE.encode(), b"x" * len(IDENTITY_NOTE)))
+            file.write_bytes(file.read_bytes().replace(IDENTITY_KEY.encode(), b"x" * len(IDENTITY_KEY)))
 
 
 @pytest.mark.parametrize("name", CHANGES)

@@ -8,7 +8,7 @@ from pyhudi import HudiTable
 from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.read import lost_completion
 from pyhudi.spec.committed_instants import MOST_NOTED_INSTANTS, committed_note, noted_instants
-from pyhudi.spec.extra_metadata import COMMITTED_NOTE
+from pyhudi.spec.extra_metadata import COMMITTED_KEY
 from pyhudi.storage.memory_storage import MemoryStorage
 from tests.unit.table.tables import files_of, make_table, ride
 
@@ -96,16 +96,16 @@ def test_flip_in_the_note_names_the_commit() -> None:
     storage = made("9", "COPY_ON_WRITE", 3)
     path = completed_files(storage)[-1]
     data = storage.read(path)
-    at = data.index(COMMITTED_NOTE.encode()) + len(COMMITTED_NOTE) + 20
+    at = data.index(COMMITTED_KEY.encode()) + len(COMMITTED_KEY) + 20
     storage.delete(path)
     storage.create(path, data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
-    with pytest.raises(CorruptTableError, match=f"'{path}'.*'{COMMITTED_NOTE}' does not hold"):
+    with pytest.raises(CorruptTableError, match=f"'{path}'.*'{COMMITTED_KEY}' does not hold"):
         HudiTable(storage).to_arrow()
 
 
 def test_note_has_the_newest_writes() -> None:
     names = [f"{number}.commit" for number in range(1000, 1200)]
-    note = committed_note(names)[COMMITTED_NOTE]
+    note = committed_note(names)[COMMITTED_KEY]
     assert noted_instants(note) == tuple(names[-MOST_NOTED_INSTANTS:])
     assert committed_note([]) == {}
 

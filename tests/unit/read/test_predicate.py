@@ -160,8 +160,8 @@ def test_comparing_with_any_number_is_comparing_exactly(value: Decimal, symbol: 
     step = 1 if pa.types.is_integer(kind) else Decimal("0.1")
     rows = [number * step for number in range(-128, 128)]
     table = pa.table({"x": pa.array(rows, kind)})
-    found = table.filter(parse_predicate(f"x {symbol} {value}", table.schema).expression)["x"].to_pylist()
-    assert found == [row for row in rows if SYMBOLS[symbol](row, value)]
+    result = table.filter(parse_predicate(f"x {symbol} {value}", table.schema).expression)["x"].to_pylist()
+    assert result == [row for row in rows if SYMBOLS[symbol](row, value)]
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,8 @@ def pruned(paths: list[str], condition: str, *fields: str, hive_style: bool = Tr
 )
 def test_text_partitions(condition: str, left: list[str]) -> None:
     # The default partition holds empty texts as well as nulls, so nothing is known of it.
-    found = pruned(["city=lima", "city=oslo", "city=__HIVE_DEFAULT_PARTITION__"], condition, "city")
-    assert set(left) - {"city=__HIVE_DEFAULT_PARTITION__"} == set(found) - {"city=__HIVE_DEFAULT_PARTITION__"}
+    result = pruned(["city=lima", "city=oslo", "city=__HIVE_DEFAULT_PARTITION__"], condition, "city")
+    assert set(left) - {"city=__HIVE_DEFAULT_PARTITION__"} == set(result) - {"city=__HIVE_DEFAULT_PARTITION__"}
 
 
 def test_values_keep_the_type_of_the_column() -> None:

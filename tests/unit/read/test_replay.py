@@ -70,12 +70,12 @@ def read(path: Path, rows: Callable[[], pa.Table]) -> list[Row] | None:
         return None
 
 
-def same(found: list[Row] | None, expected: list[Row] | None, columns: list[str]) -> bool:
+def same(result: list[Row] | None, expected: list[Row] | None, columns: list[str]) -> bool:
     """Tell whether both are the same rows in the columns that were there then, where both are known."""
-    if found is None or expected is None:
+    if result is None or expected is None:
         return True
-    there = [column for column in columns if not found or column in found[0]]
-    return counted(found, there) == counted(expected, there)
+    there = [column for column in columns if not result or column in result[0]]
+    return counted(result, there) == counted(expected, there)
 
 
 @pytest.mark.parametrize("name", slow_cases(EVERY, set(EVERY) - set(LIVES)))
@@ -84,8 +84,8 @@ def test_every_state_is_read_as_its_writes_left_it(name: str, fixture_table: Cal
     table, states = HudiTable.open(path), states_of(path)
     columns = compared(name, table)
     for state in states:
-        found = read(path, lambda time=state.time: table.to_arrow(as_of=time, meta_columns=True))  # type: ignore[misc]
-        assert same(found, state.rows, columns), state.instant
+        rows = read(path, lambda time=state.time: table.to_arrow(as_of=time, meta_columns=True))  # type: ignore[misc]
+        assert same(rows, state.rows, columns), state.instant
     if states:
         assert same(read(path, lambda: table.to_arrow(meta_columns=True)), states[-1].rows, columns)
 
@@ -98,17 +98,17 @@ def test_changes_since_the_beginning_are_what_stands_and_those_between_are_the_r
     table, states = HudiTable.open(path), states_of(path)
     columns = table.schema.names
     for state in states:
-        found = read(path, lambda time=state.time: table.changes(until=time))  # type: ignore[misc]
-        assert same(found, state.rows, columns), state.instant
+        rows = read(path, lambda time=state.time: table.changes(until=time))  # type: ignore[misc]
+        assert same(rows, state.rows, columns), state.instant
     for before, after in pairwise(states):
         written = [row for row in after.rows or () if row[COMMIT_TIME] == after.instant.requested]
         try:
-            found = read(path, lambda since=before.time, until=after.time: table.changes(since, until))  # type: ignore[misc]
+            rows = read(path, lambda since=before.time, until=after.time: table.changes(since, until))  # type: ignore[misc]
         except UnsupportedError as refused:
             if "version 6 does not tell" not in str(refused):
                 raise
             continue
-        assert same(found, None if after.rows is None else written, columns), after.instant
+        assert same(rows, None if after.rows is None else written, columns), after.instant
 
 
 @pytest.mark.parametrize("name", CAPTURED)
@@ -116,8 +116,8 @@ def test_change_data_is_what_each_write_changed(name: str, fixture_table: Callab
     path = fixture_table(name)
     table, states = HudiTable.open(path), states_of(path)
     for before, after in pairwise([State(states[0].instant, "", []), *states]):
-        found = table.changes(before.time or None, after.time, format="cdc").to_pylist()
-        events = Counter((event["op"], *(_image(event[side]) for side in ("before", "after"))) for event in found)
+        rows = table.changes(before.time or None, after.time, format="cdc").to_pylist()
+        events = Counter((event["op"], *(_image(event[side]) for side in ("before", "after"))) for event in rows)
         assert events == _differences(before.rows or [], after.rows or []), after.instant
 
 
@@ -129,9 +129,9 @@ def _image(text: str | None) -> str | None:
 def _differences(before: list[Row], after: list[Row]) -> Counter[tuple[str, str | None, str | None]]:
     """What became of each record: its version is told by the commit that wrote it."""
     was, now = ({row["id"]: row for row in rows} for rows in (before, after))
-    found: Counter[tuple[str, str | None, str | None]] = Counter()
+    counts: Counter[tuple[str, str | None, str | None]] = Counter()
     for key in was.keys() | now.keys():
         old, new = (None if row is None else str((row["id"], row["ts"], row["n"])) for row in (was.get(key), now.get(key)))
         if key not in was or key not in now or was[key][COMMIT_TIME] != now[key][COMMIT_TIME]:
-            found["i" if key not in was else "d" if key not in now else "u", old, new] += 1
-    return found
+            counts["i" if key not in was else "d" if key not in now else "u", old, new] += 1
+    return counts

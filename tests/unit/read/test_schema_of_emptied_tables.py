@@ -14,7 +14,7 @@ from pyhudi.codec.actions.commit_metadata import commit_content
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.table.write_table import write
-from pyhudi.timeline.instant_details import commit_of, instant_path
+from pyhudi.timeline.instant_details import instant_path, load_commit_metadata
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
 
 SCHEMA = pa.schema({"id": pa.int64(), "v": pa.string(), "p": pa.string()})
@@ -39,8 +39,8 @@ def emptied(path: Path, version: int, *, archived: bool) -> HudiTable:
     timeline = load_full_timeline(table.storage, table.config)
     for instant in timeline.data_instants():
         if archived or instant.action.value == "replacecommit":
-            metadata = commit_of(table.storage, table.config, timeline, instant)
-            bare = replace(metadata, extra={key: value for key, value in metadata.extra.items() if key != "schema"})
+            metadata = load_commit_metadata(table.storage, table.config, timeline, instant)
+            bare = replace(metadata, extra_metadata={key: value for key, value in metadata.extra_metadata.items() if key != "schema"})
             (path / instant_path(table.config, instant)).write_bytes(commit_content(bare, table.config.layout, sync=bytes(16)))
     return HudiTable.open(path)
 

@@ -37,10 +37,10 @@ def test_error_of_a_stream_comes_after_the_items_before_it() -> None:
         yield 2
         raise KeyError("lost")
 
-    found = []  # type: ignore[var-annotated]
+    result = []  # type: ignore[var-annotated]
     with pytest.raises(KeyError, match="lost"):
-        found.extend(side_by_side([lambda: iter([1]), broken, lambda: iter([3])]))  # extend keeps what came before
-    assert found == [1, 2]
+        result.extend(side_by_side([lambda: iter([1]), broken, lambda: iter([3])]))  # extend keeps what came before
+    assert result == [1, 2]
 
 
 def test_no_stream_is_read_further_ahead_than_allowed() -> None:

@@ -51,14 +51,14 @@ def reasons(base: Path) -> Counter[str]:
     """Compare all answers, and count what was ruled out by which index."""
     snapshot = open_snapshot(LocalStorage(str(base)), SnapshotQuery())
     everything = read_table(select(open_snapshot(snapshot.storage, SnapshotQuery(use_metadata_table=False)), None, meta_columns=True))
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for condition in conditions(everything):
         selection = select(snapshot, everything.column_names, condition)
         chosen = Skipping(snapshot, selection.test, at_any_price=True).choose(selection.paths)
-        found.update([*chosen.partitions_out.values(), *(index for _, index in chosen.slices_out)])
+        counts.update([*chosen.partitions_out.values(), *(index for _, index in chosen.slices_out)])
         rows = pa.Table.from_batches(read_slices(selection, chosen.slices), schema=selection.schema)
         assert sorted(map(str, rows.to_pylist())) == sorted(map(str, everything.filter(selection.condition).to_pylist())), condition
-    return found
+    return counts
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -27,8 +27,8 @@ OPTIONS = {
 
 
 def rows(*numbers: int, partition: str = "x") -> pa.Table:
-    found = [{"id": f"k{number:03}", "p": partition, "amount": number, "word": f"w{number % 3}"} for number in numbers]
-    return pa.Table.from_pylist(found, schema=SCHEMA)
+    result = [{"id": f"k{number:03}", "p": partition, "amount": number, "word": f"w{number % 3}"} for number in numbers]
+    return pa.Table.from_pylist(result, schema=SCHEMA)
 
 
 def table_at(path: Path, **more: str) -> HudiTable:
@@ -103,8 +103,8 @@ def test_an_older_snapshot_is_not_read_by_indexes_that_were_built_later(tmp_path
     table.upsert(first.set_column(2, "amount", pa.array([-1] * 6)), options=OPTIONS)
     table.services.index(rebuild=True)
     for condition in ("amount >= 0", "amount = 3", "id = 'k003' AND amount = 3"):
-        found = table.to_arrow(filter=condition, as_of=then.instant).num_rows
-        assert found == read_table(select(earlier, None, condition)).num_rows == (6 if ">=" in condition else 1), condition
+        result = table.to_arrow(filter=condition, as_of=then.instant).num_rows
+        assert result == read_table(select(earlier, None, condition)).num_rows == (6 if ">=" in condition else 1), condition
     assert table.count(filter="amount = -1") == 6
 
 

@@ -76,8 +76,8 @@ def written(table_type: str, writes: list[tuple[str, list[dict[str, Any]]]], *, 
     return table
 
 
-def rows_of(found: pa.Table) -> list[str]:
-    return sorted(map(str, found.to_pylist()))
+def rows_of(result: pa.Table) -> list[str]:
+    return sorted(map(str, result.to_pylist()))
 
 
 def check(table: HudiTable, read: int = 3) -> None:
@@ -97,8 +97,8 @@ def check(table: HudiTable, read: int = 3) -> None:
         missed = [slices[index].group for index in set(wanted.column("slice").to_pylist()) if slices[index].group not in retained]
         assert not missed, (text, chosen.partitions_out, chosen.slices_out, missed)
         if number % len(FILTERS) < read:
-            found = pa.Table.from_batches(read_slices(selection, chosen.slices), schema=selection.schema)
-            assert rows_of(found) == rows_of(wanted.select(selection.columns)), text
+            result = pa.Table.from_batches(read_slices(selection, chosen.slices), schema=selection.schema)
+            assert rows_of(result) == rows_of(wanted.select(selection.columns)), text
 
 
 def compare(table_type: str, writes: list[tuple[str, list[dict[str, Any]]]], *, grows: bool) -> None:

@@ -47,8 +47,8 @@ def test_null_structs_of_required_fields_are_written_and_read_back(arrow: pa.Dat
     table = HudiTable.create(tmp_path / "t", rows.schema, name="t", keys=["id"], table_type=table_type)
     table.upsert(rows)
     table.upsert(rows.slice(1))
-    found = table.to_arrow().sort_by("id").to_pylist()
-    assert found == [
+    result = table.to_arrow().sort_by("id").to_pylist()
+    assert result == [
         {"id": 1, "s": None, "l": [None], "m": [("k", None)]},
         {"id": 2, "s": None, "l": [None], "m": [("l", None)]},
     ]
@@ -58,18 +58,18 @@ def test_values_beside_hidden_nulls_stay_as_they_are() -> None:
     kind = pa.struct([pa.field("a", pa.int32(), nullable=False), pa.field("b", pa.string())])
     children = [pa.array([1, None, 3], pa.int32()), pa.array(["x", None, None])]
     rows = pa.table({"s": pa.Array.from_buffers(kind, 3, [pa.py_buffer(b"\5")], children=children)})
-    found = conform(rows, rows.schema)
-    assert found.to_pydict() == {"s": [{"a": 1, "b": "x"}, None, {"a": 3, "b": None}]}
-    assert pc.struct_field(found["s"], "a").null_count == 1
-    assert found["s"].chunk(0).field(0).null_count == 0
+    result = conform(rows, rows.schema)
+    assert result.to_pydict() == {"s": [{"a": 1, "b": "x"}, None, {"a": 3, "b": None}]}
+    assert pc.struct_field(result["s"], "a").null_count == 1
+    assert result["s"].chunk(0).field(0).null_count == 0
 
 
 def test_a_column_whose_fields_may_be_null_fits_one_whose_fields_may_not() -> None:
     wanted = pa.map_(pa.string(), pa.struct([pa.field("a", pa.int32(), nullable=False)]))
     rows = pa.table({"m": pa.array([[("k", {"a": 1}), ("l", None)], None], pa.map_(pa.string(), pa.struct([("a", pa.int32())])))})
-    found = conform(rows, pa.schema({"m": wanted}))
-    assert found.schema.field("m").type == wanted
-    assert found["m"].to_pylist() == [[("k", {"a": 1}), ("l", None)], None]
+    result = conform(rows, pa.schema({"m": wanted}))
+    assert result.schema.field("m").type == wanted
+    assert result["m"].to_pylist() == [[("k", {"a": 1}), ("l", None)], None]
 
 
 def test_a_null_that_shows_is_refused_by_the_path_of_its_field() -> None:

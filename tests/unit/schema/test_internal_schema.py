@@ -77,8 +77,8 @@ def test_history_travels_with_the_columns_and_tells_the_version_of_a_file() -> N
 def test_columns_that_a_write_brings_get_numbers_and_known_ones_keep_theirs() -> None:
     first = first_version(pa.schema([("id", pa.int64()), ("s", pa.struct([("a", pa.int32())]))]))
     wider = pa.schema([("new", pa.string()), ("id", pa.int64()), ("s", pa.struct([("b", pa.int32()), ("a", pa.int32())]))])
-    found = reconciled(SchemaHistory((first,), first), wider).current
-    assert [found.find(path).id for path in (("new",), ("id",), ("s",), ("s", "b"), ("s", "a"))] == [8, 5, 6, 9, 7]
+    result = reconciled(SchemaHistory((first,), first), wider).current
+    assert [result.find(path).id for path in (("new",), ("id",), ("s",), ("s", "b"), ("s", "a"))] == [8, 5, 6, 9, 7]
     with pytest.raises(SchemaError, match="cannot become"):
         reconciled(SchemaHistory((first,), first), pa.schema([("s", pa.int32())]))
 

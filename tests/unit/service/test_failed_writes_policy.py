@@ -26,11 +26,11 @@ KINDS = [(kind, version) for kind in ("COPY_ON_WRITE", "MERGE_ON_READ") for vers
 class _Dying(InterceptedStorage):
     """The process dies when the tasks are done; its heartbeat file stays."""
 
-    dead = wrote = False
+    crashed = wrote = False
     name = "local"
 
     def _pass(self, call: Call, effect, torn=None):
-        if self.dead:
+        if self.crashed:
             raise Crashed
         self.wrote |= call.method == "close_output" and not call.path.startswith(".hoodie")
         return effect()
@@ -38,7 +38,7 @@ class _Dying(InterceptedStorage):
     def run(self, function, tasks):
         results = LocalEngine(threads=1).run(function, tasks)
         if self.wrote:
-            self.dead = True
+            self.crashed = True
             raise Crashed
         return results
 

@@ -21,7 +21,7 @@ from pyhudi.timeline.clock import SystemClock
 from pyhudi.txn.ids import SystemIds
 from pyhudi.txn.locked_table import locked_table
 from pyhudi.txn.metadata_updates import prepare_metadata_table
-from tests.unit.metadata_table.test_in_step import check_statistics
+from tests.unit.metadata_table.test_sync import check_statistics
 from tests.unit.service.test_indexes import check, config_of, new_table, opened, rows
 from tests.unit.table.tables import make_table, ride
 
@@ -71,7 +71,7 @@ def killed(monkeypatch: pytest.MonkeyPatch, table: HudiTable, name: str, *args: 
 
     with monkeypatch.context() as patch:
         patch.setattr(run, at, die)
-        patch.setattr(run, "_give_up", lambda *_, **__: None)
+        patch.setattr(run, "_rollback_after_failure", lambda *_, **__: None)
         with pytest.raises(KilledError):
             table.services.index(name, *args)
     [build] = [row["requested"] for row in table.history().to_pylist() if row["action"] == "indexing" and row["state"] == "inflight"]
@@ -166,7 +166,7 @@ def test_column_statistics_are_built_beside_writers(tmp_path, monkeypatch) -> No
     )
     assert table.services.index("column_stats").built == ("column_stats",)
     assert problems(table) == []
-    stats = {found.file_name for found in opened(table).column_stats(["ts"])}
+    stats = {result.file_name for result in opened(table).column_stats(["ts"])}
     assert stats >= {row["path"].rpartition("/")[2] for row in table.inspect.files().to_pylist()}
 
 
@@ -288,8 +288,8 @@ def test_files_of_a_build_whose_partition_somebody_else_built_meanwhile_go(tmp_p
         """As Apache Hudi's writers do that are to have such an index, and are not told that it is built beside them."""
         store_properties(one.storage, {METADATA_PARTITIONS_INFLIGHT: ""}, SystemClock().now())
         prepared = MetadataSettings(record_index=True)
-        with locked_table(one.storage, 1, SystemClock(), SystemIds()) as found:
-            prepare_metadata_table(found, table_schema(one.storage, found.config, found.timeline).avro_json, prepared)
+        with locked_table(one.storage, 1, SystemClock(), SystemIds()) as result:
+            prepare_metadata_table(result, table_schema(one.storage, result.config, result.timeline).avro_json, prepared)
 
     concurrent_instants(monkeypatch, built_by_another, lambda _: None, table)
     with pytest.raises(ConflictError):

@@ -49,8 +49,8 @@ def opened(table: HudiTable) -> MetadataTable:
 
 def placed(table: HudiTable) -> set[tuple[str, str, str]]:
     """Key, partition and file id of every record, by the rows themselves."""
-    found = table.to_arrow(meta_columns=True).select(["_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name"]).to_pylist()
-    return {(row["_hoodie_record_key"], row["_hoodie_partition_path"], file_id(row["_hoodie_file_name"])) for row in found}
+    result = table.to_arrow(meta_columns=True).select(["_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name"]).to_pylist()
+    return {(row["_hoodie_record_key"], row["_hoodie_partition_path"], file_id(row["_hoodie_file_name"])) for row in result}
 
 
 def file_id(name: str) -> str:
@@ -61,7 +61,7 @@ def check(table: HudiTable) -> None:
     """The indexes say what the rows say."""
     metadata = opened(table)
     indices = metadata.record_locations([key for key, *_ in placed(table)] + ["k004", "no such key"])
-    assert {(key, index.partition_path, index.file_id) for key, found in indices.items() for index in found} == placed(table)
+    assert {(key, index.partition_path, index.file_id) for key, result in indices.items() for index in result} == placed(table)
     if "secondary_index_by_name" in metadata.partitions:
         pairs = {split_secondary_key(key) for key, _ in metadata.partition("secondary_index_by_name").scan()}
         assert pairs == {(row["name"], row["id"]) for row in table.to_arrow(columns=["name", "id"]).to_pylist()}
@@ -124,8 +124,8 @@ def test_expression_index_tells_bounds_of_files(tmp_path) -> None:
     table.insert(rows(0, 6))
     table.services.index("low", "name", using="column_stats", options={"expr": "lower"})
     table.upsert(rows(1, 2, ts=7))
-    found = [stats for _, stats in opened(table).partition("expr_index_low").scan()]
-    by_file = {stats.file_name: (stats.minimum, stats.maximum) for stats in found}
+    result = [stats for _, stats in opened(table).partition("expr_index_low").scan()]
+    by_file = {stats.file_name: (stats.minimum, stats.maximum) for stats in result}
     assert sorted(by_file.values(), key=str) == [("n$0", "n$3"), ("n$0", "n$8"), ("n$2", "n$4")]
 
 
@@ -262,7 +262,9 @@ def test_deleting_one_of_two_records_of_a_key_leaves_the_others_place(tmp_path, 
     table.insert(rows(0, 4))
     table.insert(rows(0, 2, city="c2"))
     table.delete(where="city <> 'c2' AND id = 'k000'")
-    assert {key: {index.partition_path for index in found} for key, found in opened(table).record_locations(["k000", "k001"]).items()} == {
+    assert {
+        key: {index.partition_path for index in result} for key, result in opened(table).record_locations(["k000", "k001"]).items()
+    } == {
         "k000": {"c2"},
         "k001": {"c2"},
     }
@@ -332,8 +334,8 @@ def test_rows_whose_value_has_no_result_are_written_read_and_not_skipped(tmp_pat
     if not is_first:
         table.insert([{"id": 2, "l": 2**62}, {"id": 3, "l": 1}], alone)
     assert [(stats.minimum, stats.maximum) for _, stats in opened(table).partition("expr_index_e").scan()] == [("1970", "1970")]
-    for text, found in {"= '1970'": [1, 3], "< '1971'": [1, 3], "<> '1970'": [], "> '1970'": []}.items():
-        assert sorted(table.to_arrow(filter=f"from_unixtime(l, 'yyyy') {text}").column("id").to_pylist()) == found
+    for text, result in {"= '1970'": [1, 3], "< '1971'": [1, 3], "<> '1970'": [], "> '1970'": []}.items():
+        assert sorted(table.to_arrow(filter=f"from_unixtime(l, 'yyyy') {text}").column("id").to_pylist()) == result
     assert table.to_arrow(filter="l > 5").column("id").to_pylist() == [2]
     assert table.inspect.health().to_pylist() == []
 

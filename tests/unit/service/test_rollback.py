@@ -33,15 +33,15 @@ class DyingEngine:
 
     def run(self, function, tasks):
         LocalEngine(threads=1).run(function, tasks)
-        self.storage.dead = True
+        self.storage.crashed = True
         raise Crashed
 
 
 class Mortal(InterceptedStorage):
-    dead = False
+    crashed = False
 
     def _pass(self, call, effect, torn=None):
-        if self.dead:
+        if self.crashed:
             raise Crashed
         return effect()
 

@@ -34,7 +34,7 @@ class Dying:
     def run(self, function, tasks):
         results = LocalEngine(threads=1).run(function, tasks)
         if any(isinstance(result, list) and isinstance(result[0], TaskResult) for result in results):
-            self.storage.dead = True
+            self.storage.crashed = True
             raise Crashed
         return results
 

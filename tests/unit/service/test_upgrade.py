@@ -19,7 +19,7 @@ from pyhudi.spec.table.table_version import TableVersion
 from pyhudi.spec.table.version_properties import properties_of_version
 from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.timeline.archived_v1_timeline import archived_instants
-from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.moved_timeline import MOVED_FILE, TimelineMovedError
 from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
@@ -99,13 +99,13 @@ def test_archived_instants_go_along_both_ways(tmp_path: Path) -> None:
     first = next(one for one in timeline.archive.instants() if one.action is Action.COMMIT)
     assert first.completed is not None
     assert first.completed > first.requested
-    assert commit_of(table.storage, table.config, timeline, first).schema_json
+    assert load_commit_metadata(table.storage, table.config, timeline, first).schema_json
     table.services.downgrade(6)
     assert archived() == before
 
 
 @pytest.mark.parametrize(
-    ("payload", "kept"),
+    ("payload", "retained"),
     [
         ("OverwriteWithLatestAvroPayload", "COMMIT_TIME_ORDERING"),
         ("DefaultHoodieRecordPayload", "EVENT_TIME_ORDERING"),
@@ -113,12 +113,12 @@ def test_archived_instants_go_along_both_ways(tmp_path: Path) -> None:
         ("AWSDmsAvroPayload", "COMMIT_TIME_ORDERING"),
     ],
 )
-def test_payload_class_becomes_the_merge_mode_by_which_the_table_was_read_and_comes_back(payload: str, kept: str) -> None:
+def test_payload_class_becomes_the_merge_mode_by_which_the_table_was_read_and_comes_back(payload: str, retained: str) -> None:
     old = TableConfig(
         new_table_properties(name="t", version=6, ordering_fields=["ts"]) | {"hoodie.compaction.payload.class": MODEL + payload}
     )
     new = TableConfig(properties_of_version(old, TableVersion.NINE))
-    assert new.merge_mode == kept
+    assert new.merge_mode == retained
     assert new.properties["hoodie.table.legacy.payload.class"] == MODEL + payload
     assert new.properties["hoodie.table.ordering.fields"] == "ts"
     assert "hoodie.compaction.payload.class" not in new.properties
@@ -229,7 +229,7 @@ def test_a_reader_with_the_old_properties_is_sent_to_the_new_timeline(tmp_path: 
     with pytest.raises(TimelineMovedError, match="from version 6 to 9 while it was read"):
         load_timeline(storage, old)
     last = timeline.data_instants()[-1]
-    assert commit_of(storage, old, timeline, last).operation == "UPSERT"  # a query that had begun ends
+    assert load_commit_metadata(storage, old, timeline, last).operation == "UPSERT"  # a query that had begun ends
     assert (tmp_path / "t" / ".hoodie" / MOVED_FILE).exists()
 
 
@@ -240,9 +240,9 @@ def test_readers_go_on_while_a_table_goes_up_and_down(tmp_path: Path) -> None:
     def read() -> None:
         while not stop.is_set():
             try:
-                found = HudiTable(LocalStorage(str(tmp_path / "t"))).to_arrow().sort_by("id").to_pylist()
-                if found != expected:
-                    wrong.append(found)
+                result = HudiTable(LocalStorage(str(tmp_path / "t"))).to_arrow().sort_by("id").to_pylist()
+                if result != expected:
+                    wrong.append(result)
             except HudiError as error:
                 wrong.append(repr(error))
 

@@ -75,8 +75,8 @@ def test_every_key_of_apache_hudi_is_served_harmless_unserved_or_refused_by_each
     key = find_key(record.name)
     assert key is not None
     for name in (record.name, *record.others):
-        found = find_key(name)
-        assert (found.status, found.reason) == (key.status, key.reason)
+        result = find_key(name)
+        assert (result.status, result.reason) == (key.status, key.reason)
         if key.status in (Status.REFUSED, Status.UNSERVED):
             with pytest.raises(UnsupportedError, match=re.escape(f"option '{name}'")) as caught:
                 resolve({name: "no such value", "pyhudi.options.unserved": "refuse"})

@@ -24,8 +24,8 @@ def test_every_data_file_of_a_fixture_table_has_a_name_that_comes_back(name: str
             continue
         if path.name.startswith(PARTITION_METAFILE) or path.name.endswith(".crc") or path.name == ".DS_Store":
             continue
-        found = parse_base_file_name(path.name) or parse_log_file_name(path.name)
-        assert str(found) == path.name
+        result = parse_base_file_name(path.name) or parse_log_file_name(path.name)
+        assert str(result) == path.name
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -43,10 +43,10 @@ def test_every_instant_of_a_fixture_table_has_a_name_that_comes_back(name: str, 
 def test_every_state_of_every_action_has_a_name_that_comes_back(layout: int, action: Action, state: State) -> None:
     completed = "20260101000000001" if state is State.COMPLETED and layout == 2 else None
     instant = Instant("20260101000000000", action, state, completed)
-    found = parse_instant(instant.file_name(layout), layout)
+    result = parse_instant(instant.file_name(layout), layout)
     # Layout 1 knows a pending clustering as a replacecommit.
     pending_clustering = layout == 1 and action is Action.CLUSTERING and state is not State.COMPLETED
-    assert found == (Instant(instant.requested, Action.REPLACE_COMMIT, state) if pending_clustering else instant)
+    assert result == (Instant(instant.requested, Action.REPLACE_COMMIT, state) if pending_clustering else instant)
 
 
 @pytest.mark.parametrize(
@@ -63,8 +63,8 @@ def test_an_unknown_action_is_named_with_the_known_ones() -> None:
 
 @given(st.text(max_size=40))
 def test_any_name_is_taken_apart_or_not(name: str) -> None:
-    for found in (parse_base_file_name(name), parse_log_file_name(name)):
-        assert found is None or found.instant.isdecimal() or isinstance(found, LogFileName)
+    for result in (parse_base_file_name(name), parse_log_file_name(name)):
+        assert result is None or result.instant.isdecimal() or isinstance(result, LogFileName)
 
 
 @pytest.mark.parametrize("name", ["a_0-0-0_1.csv", "a_b_0-0-0_1.parquet", "a_0-0_1.parquet", "../a_0-0-0_1.parquet", ".a_1.log"])

@@ -28,26 +28,26 @@ def stored(table: Path) -> TableConfig:
 
 
 def test_a_version_6_table_is_read_as_it_was_written(fixture_table: Callable[[str], Path]) -> None:
-    found = stored(fixture_table("cow/v6_complexkeygen_hivestyle"))
-    assert (found.version, found.layout, found.initial_version) == (6, 1, None)
-    assert found.record_key_fields == ("id", "name")
-    assert found.partition_fields == ("byteField", "shortField")
-    assert found.ordering_fields == ("longField",)
-    assert found.key_generator is KeyGeneratorType.COMPLEX
-    assert found.merge_mode is MergeMode.EVENT_TIME_ORDERING
-    assert (found.timeline_path, found.archive_path) == (".hoodie", ".hoodie/archived")
-    assert found.hive_style
-    assert not found.url_encode
+    result = stored(fixture_table("cow/v6_complexkeygen_hivestyle"))
+    assert (result.version, result.layout, result.initial_version) == (6, 1, None)
+    assert result.record_key_fields == ("id", "name")
+    assert result.partition_fields == ("byteField", "shortField")
+    assert result.ordering_fields == ("longField",)
+    assert result.key_generator is KeyGeneratorType.COMPLEX
+    assert result.merge_mode is MergeMode.EVENT_TIME_ORDERING
+    assert (result.timeline_path, result.archive_path) == (".hoodie", ".hoodie/archived")
+    assert result.hive_style
+    assert not result.url_encode
 
 
 def test_a_version_9_table_is_read_as_it_was_written(fixture_table: Callable[[str], Path]) -> None:
-    found = stored(fixture_table("cow/v9_timebasedkeygen_epochmillis"))
-    assert (found.version, found.layout, found.initial_version) == (9, 2, 9)
-    assert found.key_generator is KeyGeneratorType.TIMESTAMP
-    assert found.metadata_partitions == ("column_stats", "files", "partition_stats", "record_index")
-    assert found.timeline_path == ".hoodie/timeline"
-    assert found.history_path == ".hoodie/timeline/history"
-    assert found.timeline_zone == "LOCAL"
+    result = stored(fixture_table("cow/v9_timebasedkeygen_epochmillis"))
+    assert (result.version, result.layout, result.initial_version) == (9, 2, 9)
+    assert result.key_generator is KeyGeneratorType.TIMESTAMP
+    assert result.metadata_partitions == ("column_stats", "files", "partition_stats", "record_index")
+    assert result.timeline_path == ".hoodie/timeline"
+    assert result.history_path == ".hoodie/timeline/history"
+    assert result.timeline_zone == "LOCAL"
 
 
 def test_a_payload_of_version_6_decides_over_the_strategy_beside_it(fixture_table: Callable[[str], Path]) -> None:
@@ -106,14 +106,14 @@ def test_a_new_table_of_version_6_has_what_hudi_0_14_stores(fixture_table: Calla
 
 
 def test_custom_partition_fields_lose_their_types() -> None:
-    found = config(hoodie__table__partition__fields="city:SIMPLE,ts:timestamp")
-    assert found.partition_fields == ("city", "ts")
-    assert found.partition_field_types == ("SIMPLE", "TIMESTAMP")
+    result = config(hoodie__table__partition__fields="city:SIMPLE,ts:timestamp")
+    assert result.partition_fields == ("city", "ts")
+    assert result.partition_field_types == ("SIMPLE", "TIMESTAMP")
 
 
 def test_the_class_of_the_key_generator_wins_over_its_type() -> None:
-    found = config(hoodie__table__keygenerator__class="org.apache.hudi.keygen.ComplexKeyGenerator")
-    assert found.key_generator is KeyGeneratorType.COMPLEX
+    result = config(hoodie__table__keygenerator__class="org.apache.hudi.keygen.ComplexKeyGenerator")
+    assert result.key_generator is KeyGeneratorType.COMPLEX
 
 
 def test_a_class_that_hudi_does_not_ship_is_user_provided_and_never_loaded() -> None:
@@ -151,11 +151,11 @@ def test_folders_outside_the_table_are_refused(path: str) -> None:
 
 @pytest.mark.parametrize("version", [1, 5, 7, 10, 11])
 def test_versions_that_are_not_served_are_named_with_those_that_are(version: int) -> None:
-    found = config(hoodie__table__version=str(version))
+    result = config(hoodie__table__version=str(version))
     with pytest.raises(UnsupportedError, match=rf"version={version} .* reads versions 6, 8, 9"):
-        check_readable(found)
+        check_readable(result)
     with pytest.raises(UnsupportedError, match=rf"version={version} .* writes versions 6, 8, 9"):
-        check_writable(found)
+        check_writable(result)
 
 
 @pytest.mark.parametrize("name", LANCE)

@@ -8,7 +8,7 @@ from pyhudi.sql.write.merge_equalities import equalities
 from pyhudi.sql.write.merge_text import merge_text
 
 
-def found(on: str, target: str = "rides t") -> list[tuple[str, str]] | None:
+def equalities_of(on: str, target: str = "rides t") -> list[tuple[str, str]] | None:
     return equalities(merge_text(f"MERGE INTO {target} USING new s ON {on} WHEN MATCHED THEN DELETE"))
 
 
@@ -24,11 +24,11 @@ def found(on: str, target: str = "rides t") -> list[tuple[str, str]] | None:
     ],
 )
 def test_columns_that_equal_each_other(on: str, pairs: list[tuple[str, str]]) -> None:
-    assert found(on) == pairs
+    assert equalities_of(on) == pairs
 
 
 def test_a_table_without_alias_is_qualified_by_its_name() -> None:
-    assert found("db.rides.id = s.id", "db.rides") == [("id", "id")]
+    assert equalities_of("db.rides.id = s.id", "db.rides") == [("id", "id")]
 
 
 @pytest.mark.parametrize(
@@ -54,4 +54,4 @@ def test_a_table_without_alias_is_qualified_by_its_name() -> None:
     ],
 )
 def test_anything_else_is_sparks_work(on: str) -> None:
-    assert found(on) is None
+    assert equalities_of(on) is None

@@ -6,35 +6,35 @@ import pytest
 
 from pyhudi.errors import UsageError
 from pyhudi.sql.write.assignments import Assignment
-from pyhudi.sql.write.merge_text import ClauseAction, Rows, merge_text
+from pyhudi.sql.write.merge_text import ClauseAction, MatchKind, merge_text
 
 
 def test_tables_aliases_and_condition():
-    found = merge_text(
+    result = merge_text(
         "WITH x AS (SELECT 1) MERGE INTO db.t AS a USING (SELECT * FROM s WHERE c ON_ ) b ON a.id = b.id WHEN MATCHED THEN DELETE"
     )
-    assert found.with_clause == "WITH x AS (SELECT 1)"
-    assert (found.target, found.target_name) == ("db.t AS a", "`a`")
-    assert (found.source, found.source_name) == ("(SELECT * FROM s WHERE c ON_ ) b", "`b`")
-    assert found.on == "a.id = b.id"
+    assert result.with_clause == "WITH x AS (SELECT 1)"
+    assert (result.target, result.target_name) == ("db.t AS a", "`a`")
+    assert (result.source, result.source_name) == ("(SELECT * FROM s WHERE c ON_ ) b", "`b`")
+    assert result.on == "a.id = b.id"
 
 
 def test_a_table_without_alias_is_named_as_written():
-    found = merge_text("MERGE INTO db.t USING `other db`.s ON t.id = s.id WHEN MATCHED THEN DELETE")
-    assert (found.target_name, found.source_name) == ("`db`.`t`", "`other db`.`s`")
+    result = merge_text("MERGE INTO db.t USING `other db`.s ON t.id = s.id WHEN MATCHED THEN DELETE")
+    assert (result.target_name, result.source_name) == ("`db`.`t`", "`other db`.`s`")
 
 
 @pytest.mark.parametrize(
     ("head", "rows", "condition"),
     [
-        ("WHEN MATCHED", Rows.MATCHED, ""),
-        ("WHEN MATCHED AND s.a > 1 AND t.b", Rows.MATCHED, "s.a > 1 AND t.b"),
-        ("WHEN NOT MATCHED AND s.a", Rows.NOT_MATCHED, "s.a"),
-        ("WHEN NOT MATCHED BY TARGET AND s.a", Rows.NOT_MATCHED, "s.a"),
-        ("WHEN NOT MATCHED BY SOURCE AND t.a", Rows.NOT_MATCHED_BY_SOURCE, "t.a"),
+        ("WHEN MATCHED", MatchKind.MATCHED, ""),
+        ("WHEN MATCHED AND s.a > 1 AND t.b", MatchKind.MATCHED, "s.a > 1 AND t.b"),
+        ("WHEN NOT MATCHED AND s.a", MatchKind.NOT_MATCHED, "s.a"),
+        ("WHEN NOT MATCHED BY TARGET AND s.a", MatchKind.NOT_MATCHED, "s.a"),
+        ("WHEN NOT MATCHED BY SOURCE AND t.a", MatchKind.NOT_MATCHED_BY_SOURCE, "t.a"),
         (
             "WHEN MATCHED AND CASE WHEN s.end THEN 1 WHEN x THEN CASE WHEN y THEN 2 END END = 1",
-            Rows.MATCHED,
+            MatchKind.MATCHED,
             "CASE WHEN s.end THEN 1 WHEN x THEN CASE WHEN y THEN 2 END END = 1",
         ),
     ],

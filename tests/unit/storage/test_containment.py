@@ -31,7 +31,7 @@ CALLS = {
 
 
 @pytest.fixture
-def place(tmp_path):
+def folder(tmp_path):
     """A table with a link that leads out, beside files that must stay as they are."""
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -42,30 +42,30 @@ def place(tmp_path):
     return tmp_path
 
 
-def everything_outside(place) -> list[tuple[str, bytes | None]]:
-    paths = [path for path in place.rglob("*") if "table" not in path.relative_to(place).parts]
+def everything_outside(folder) -> list[tuple[str, bytes | None]]:
+    paths = [path for path in folder.rglob("*") if "table" not in path.relative_to(folder).parts]
     return sorted((str(path), path.read_bytes() if path.is_file() else None) for path in paths)
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(path=PATHS, call=st.sampled_from(sorted(CALLS)))
-def test_no_path_reaches_outside_the_table(place, path, call) -> None:
-    shutil.rmtree(place / "table")  # an example before may have deleted the link, or put a file in its place
-    (place / "table").mkdir()
-    (place / "table" / "link").symlink_to(place / "outside")
-    before = everything_outside(place)
+def test_no_path_reaches_outside_the_table(folder, path, call) -> None:
+    shutil.rmtree(folder / "table")  # an example before may have deleted the link, or put a file in its place
+    (folder / "table").mkdir()
+    (folder / "table" / "link").symlink_to(folder / "outside")
+    before = everything_outside(folder)
     with contextlib.suppress(StorageError, FileNotFoundError):
-        found = CALLS[call](LocalStorage(str(place / "table")), path)
-        assert "kept" not in str(found)
-    assert everything_outside(place) == before
+        result = CALLS[call](LocalStorage(str(folder / "table")), path)
+        assert "kept" not in str(result)
+    assert everything_outside(folder) == before
 
 
-def test_folder_swapped_for_a_link_between_two_calls_is_not_followed(place) -> None:
-    storage = LocalStorage(str(place / "table"))
+def test_folder_swapped_for_a_link_between_two_calls_is_not_followed(folder) -> None:
+    storage = LocalStorage(str(folder / "table"))
     storage.create("p/a", b"1")
     storage.delete_tree("p")
-    (place / "table" / "p").symlink_to(place / "outside")
+    (folder / "table" / "p").symlink_to(folder / "outside")
     with pytest.raises(StorageError):
         storage.create("p/b", b"2")
     assert storage.delete("p/kept") is False
-    assert [entry.name for entry in (place / "outside").iterdir()] == ["kept"]
+    assert [entry.name for entry in (folder / "outside").iterdir()] == ["kept"]

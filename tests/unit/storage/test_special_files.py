@@ -75,7 +75,7 @@ def test_no_file_of_a_table_makes_a_reader_or_a_writer_wait(tmp_path: Path, tabl
 
 def read_and_compare(base: Path, good: Any, name: str) -> None:
     try:
-        found = HudiTable.open(base).to_arrow().sort_by("id")
+        result = HudiTable.open(base).to_arrow().sort_by("id")
     except HudiError as error:
-        found, problem = None, str(error)
-    assert found == good if found is not None else name in problem
+        result, problem = None, str(error)
+    assert result == good if result is not None else name in problem

@@ -80,9 +80,9 @@ def test_renamed_column_keeps_its_values_and_the_old_name_may_come_back_empty(ta
     first = rows(table, "name")
     alter_schema(table, [RenameColumn(("name",), "rider")], ON)
     alter_schema(table, [AddColumn(("name",), pa.string())])
-    found = rows(table, "rider", "name")
-    assert [row["rider"] for row in found] == [row["name"] for row in first]
-    assert [row["name"] for row in found] == [None, None]
+    result = rows(table, "rider", "name")
+    assert [row["rider"] for row in result] == [row["name"] for row in first]
+    assert [row["name"] for row in result] == [None, None]
 
 
 def test_dropped_column_that_is_added_again_is_empty(table: HudiTable) -> None:
@@ -95,9 +95,9 @@ def test_dropped_column_that_is_added_again_is_empty(table: HudiTable) -> None:
 def test_rows_written_after_a_change_stand_beside_those_from_before(table: HudiTable) -> None:
     alter_schema(table, [RenameColumn(("name",), "rider"), RetypeColumn(("price",), pa.float64())], ON)
     put(table, {**ROW, "id": 2, "rider": "zoe", "price": 9.25, "ts": 7}, {**ROW, "id": 3, "rider": "new", "price": 1.0})
-    found = rows(table, "rider", "price")
-    assert [(row["rider"], row["price"]) for row in found][1:] == [("zoe", 9.25), ("new", 1.0)]
-    assert found[0]["price"] == 0.1
+    result = rows(table, "rider", "price")
+    assert [(row["rider"], row["price"]) for row in result][1:] == [("zoe", 9.25), ("new", 1.0)]
+    assert result[0]["price"] == 0.1
     assert table.count() == 3
 
 

@@ -45,7 +45,7 @@ def row(number: int, value: str) -> dict[str, Any]:
 def fill(table: HudiTable, commits: int = 6) -> None:
     """Write commits that change, add and delete rows, each one a batch of a stream."""
     for number in range(commits):
-        table.upsert([row(1, f"one {number}"), row(number, f"own {number}")], options={**KEPT, **STREAM[number].notes})
+        table.upsert([row(1, f"one {number}"), row(number, f"own {number}")], options={**KEPT, **STREAM[number].extra_metadata})
     table.delete([row(2, "")], options=KEPT)
 
 
@@ -82,7 +82,7 @@ def test_every_answer_is_the_same_after_archival(kind: str, tmp_path: Path) -> N
     assert done.metadata_instants
     assert answers(table) == before
     assert [is_written(table.storage, batch) for batch in STREAM] == [True] * 6 + [False] * 3
-    assert [found for found in table.inspect.health().to_pylist() if found["check"] != "nothing pending"] == []
+    assert [result for result in table.inspect.health().to_pylist() if result["check"] != "nothing pending"] == []
 
 
 def test_rows_of_before_a_column_was_renamed_are_read_by_its_name_of_today(tmp_path: Path) -> None:
@@ -110,14 +110,14 @@ def test_a_snapshot_that_was_opened_before_archival_is_read_after_it(tmp_path: P
 def test_located_rows_conflict_with_a_commit_that_was_archived_since_they_were_read(tmp_path: Path) -> None:
     table = create(tmp_path, "COPY_ON_WRITE")
     fill(table, 3)
-    seen = open_snapshot(table.storage, SnapshotQuery()).timeline.visibility
+    read_snapshot = open_snapshot(table.storage, SnapshotQuery()).timeline.visibility
     read = table.to_arrow(filter="id = 1", meta_columns=True)
     table.upsert([row(1, "between")], options=KEPT)
     for number in range(4):
         table.upsert([row(10 + 2 * number, "even")], options=KEPT)
-    assert table.services.archive(options=LIMITS).instants[-1].requested > max(seen.committed)
+    assert table.services.archive(options=LIMITS).instants[-1].requested > max(read_snapshot.committed)
     with pytest.raises(ConflictError, match="run the statement again"):
-        write(table, Operation.DELETE_PREPPED, read, located=True, seen=seen)
+        write(table, Operation.DELETE_PREPPED, read, prepped=True, read_snapshot=read_snapshot)
     assert {"id": 1, "v": "between", "p": "odd"} in table.to_arrow().to_pylist()
 
 
@@ -146,7 +146,7 @@ def test_writes_archive_by_themselves_and_a_failure_leaves_the_write_alone(tmp_p
     for number in range(4):
         table.upsert([row(number, "b")], options={**LIMITS, "hoodie.metadata.compact.max.delta.commits": "3"})
     assert "archiving failed and is left to the next one" in caplog.text
-    assert [found["v"] for found in table.to_arrow().sort_by("id").to_pylist()] == ["b"] * 4 + ["a"] * 5
+    assert [result["v"] for result in table.to_arrow().sort_by("id").to_pylist()] == ["b"] * 4 + ["a"] * 5
 
 
 @pytest.mark.parametrize("name", ["archives/archived_v6", "apache_hudi/merge_on_read_archived_v6"])

@@ -38,7 +38,7 @@ def row(number: int, value: str, order: int, part: str) -> dict[str, Any]:
     return {"id": number, "v": value, "n": order, "p": part}
 
 
-def found(rows: pa.Table) -> list[tuple[str, str | None, str | None]]:
+def images(rows: pa.Table) -> list[tuple[str, str | None, str | None]]:
     """Operation and the column `v` of both images, by commit, sorted within each."""
     keyed = [(one["ts_ms"], one["op"], _value(one["before"]), _value(one["after"])) for one in rows.to_pylist()]
     return [one[1:] for one in sorted(keyed, key=lambda one: (one[0], str(one[1:])))]
@@ -68,7 +68,7 @@ def test_every_kind_of_write_tells_what_it_did(kind: str, mode: str, more: dict[
     table.insert([row(7, "c7", 2, "x")])
     table.delete(where="p = 'y'")
     table.overwrite([row(10, "e10", 2, "x")], partitions=["x"])
-    assert found(table.changes(format="cdc")) == [
+    assert images(table.changes(format="cdc")) == [
         *[("i", None, f"a{number}") for number in (1, 2, 3, 4)],
         ("i", None, "b6"),
         ("u", "a2", "b2"),
@@ -93,7 +93,7 @@ def test_compaction_and_log_compaction_change_nothing(mode: str, tmp_path: Path)
     table.delete([{"id": 2, "p": "x"}])
     table.upsert([row(1, "late", 1, "x"), row(2, "d2", 1, "x")])
     expected = [("i", None, "a1"), ("i", None, "a2"), ("u", "a1", "b1"), ("u", "b1", "c1"), ("d", "a2", None), ("i", None, "d2")]
-    assert found(table.changes(format="cdc")) == expected
+    assert images(table.changes(format="cdc")) == expected
 
 
 def test_a_compaction_logs_what_it_changed_of_the_base_file(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_each_of_several_rows_of_one_key_has_its_change(kind: str, tmp_path: Pat
     table.insert([row(1, "a", 1, "x")])
     table.insert([row(1, "b", 1, "x")])
     table.delete([{"id": 1, "p": "x"}])
-    changes = found(table.changes(format="cdc"))
+    changes = images(table.changes(format="cdc"))
     assert changes[:2] == [("i", None, "a"), ("i", None, "b")]
     assert sorted(changes[2:]) == [("d", "a", None), ("d", "b", None)]
 
@@ -150,7 +150,7 @@ def test_a_file_that_is_gone_is_named_with_the_time_to_begin_at(tmp_path: Path) 
     log.unlink()
     with pytest.raises(UsageError, match=f"cleaned away; the earliest safe time is {second}"):
         table.changes(format="cdc")
-    assert found(table.changes(second, format="cdc")) == [("u", "v2", "v3")]
+    assert images(table.changes(second, format="cdc")) == [("u", "v2", "v3")]
 
 
 def test_a_failed_write_takes_its_log_of_changes_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,7 +166,7 @@ def test_a_failed_write_takes_its_log_of_changes_with_it(tmp_path: Path, monkeyp
         with pytest.raises(ConflictError):
             table.upsert([row(1, "b1", 2, "x")])
     assert not logs_of(tmp_path)
-    assert found(table.changes(format="cdc")) == [("i", None, "a1")]
+    assert images(table.changes(format="cdc")) == [("i", None, "a1")]
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -36,47 +36,47 @@ def times(table: HudiTable) -> list[str]:
     return table.history().column("completed").to_pylist()
 
 
-def found(rows: pa.Table) -> dict[int, str]:
+def values_by_id(rows: pa.Table) -> dict[int, str]:
     pairs = list(zip(rows["id"].to_pylist(), rows["v"].to_pylist(), strict=True))
     assert len(dict(pairs)) == len(pairs), "a row came twice"
     return dict(pairs)
 
 
 def test_all_changes_are_the_snapshot(table: HudiTable) -> None:
-    assert found(table.changes()) == found(table.to_arrow()) == {2: "b2", 3: "c3", 4: "c4"}
-    assert found(table.changes(since="earliest")) == found(table.to_arrow())
+    assert values_by_id(table.changes()) == values_by_id(table.to_arrow()) == {2: "b2", 3: "c3", 4: "c4"}
+    assert values_by_id(table.changes(since="earliest")) == values_by_id(table.to_arrow())
 
 
 def test_the_begin_is_open_and_the_end_closed(table: HudiTable) -> None:
     first, second, third, fourth = times(table)
-    assert found(table.changes(first, second)) == {2: "b2"}
-    assert found(table.changes(second, third)) == {}
-    assert found(table.changes(third, fourth)) == {3: "c3", 4: "c4"}
-    assert found(table.changes(fourth)) == {}
-    assert found(table.changes(first)) == {2: "b2", 3: "c3", 4: "c4"}
+    assert values_by_id(table.changes(first, second)) == {2: "b2"}
+    assert values_by_id(table.changes(second, third)) == {}
+    assert values_by_id(table.changes(third, fourth)) == {3: "c3", 4: "c4"}
+    assert values_by_id(table.changes(fourth)) == {}
+    assert values_by_id(table.changes(first)) == {2: "b2", 3: "c3", 4: "c4"}
 
 
 def test_the_rows_stand_as_at_the_end_of_the_span(table: HudiTable) -> None:
     first, second, third, _ = times(table)
-    assert found(table.changes(until=first)) == {1: "a1", 2: "a2", 3: "a3"}
-    assert found(table.changes(until=third)) == {2: "b2", 3: "a3"}
-    assert found(table.changes("earliest", second)) == {1: "a1", 2: "b2", 3: "a3"}
+    assert values_by_id(table.changes(until=first)) == {1: "a1", 2: "a2", 3: "a3"}
+    assert values_by_id(table.changes(until=third)) == {2: "b2", 3: "a3"}
+    assert values_by_id(table.changes("earliest", second)) == {1: "a1", 2: "b2", 3: "a3"}
 
 
 def test_the_spans_from_commit_to_commit_give_every_row_that_stands(table: HudiTable) -> None:
     edges = [None, *times(table)]
     seen: dict[int, str] = {}
     for since, until in itertools.pairwise(edges):
-        seen |= found(table.changes(since, until))
-    snapshot = found(table.to_arrow())
+        seen |= values_by_id(table.changes(since, until))
+    snapshot = values_by_id(table.to_arrow())
     assert {key: value for key, value in seen.items() if key in snapshot} == snapshot
 
 
 def test_a_replaced_partition_gives_no_row_twice(table: HudiTable) -> None:
     before = times(table)[-1]
     table.overwrite([{"id": 9, "v": "n", "p": "x"}])
-    assert found(table.changes(before)) == {9: "n"}
-    assert found(table.changes()) == found(table.to_arrow())
+    assert values_by_id(table.changes(before)) == {9: "n"}
+    assert values_by_id(table.changes()) == values_by_id(table.to_arrow())
 
 
 def test_compaction_gives_no_row_twice(tmp_path: Path) -> None:
@@ -85,8 +85,8 @@ def test_compaction_gives_no_row_twice(tmp_path: Path) -> None:
     table.upsert([{"id": 2, "v": "b", "p": "x"}])
     since = times(table)[0]
     table.services.compact()
-    assert found(table.changes(since)) == {2: "b"}
-    assert found(table.changes()) == found(table.to_arrow())
+    assert values_by_id(table.changes(since)) == {2: "b"}
+    assert values_by_id(table.changes()) == values_by_id(table.to_arrow())
 
 
 @pytest.mark.parametrize("name", ["apache_hudi/sql_operations_v9", "apache_hudi/sql_operations_v6", "apache_hudi/cleaned_and_archived_v9"])
@@ -120,7 +120,7 @@ def test_an_end_whose_files_were_cleaned_is_refused(tmp_path: Path) -> None:
 
 def test_a_filter_on_a_meta_column_works_on_a_partitioned_table(table: HudiTable) -> None:
     (first, *_) = table.history().column("requested").to_pylist()
-    assert found(table.to_arrow(filter=f"_hoodie_commit_time > '{first}'")) == {2: "b2", 3: "c3", 4: "c4"}
+    assert values_by_id(table.to_arrow(filter=f"_hoodie_commit_time > '{first}'")) == {2: "b2", 3: "c3", 4: "c4"}
 
 
 def test_what_is_no_time_or_no_format_is_refused(table: HudiTable) -> None:

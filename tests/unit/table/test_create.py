@@ -15,9 +15,9 @@ NESTED = pa.schema({"id": pa.int64(), "a": pa.struct({"p": pa.int64()})})
 
 def test_new_table_has_the_folders_of_hudi_and_one_file(tmp_path) -> None:
     HudiTable.create(str(tmp_path / "t"), SCHEMA, name="t", keys=["id"])
-    found = {str(path.relative_to(tmp_path / "t")) for path in (tmp_path / "t").rglob("*")}
-    assert {".hoodie/.temp", ".hoodie/.schema", ".hoodie/timeline/history", ".hoodie/.aux"} <= found
-    assert [path for path in found if (tmp_path / "t" / path).is_file()] == [".hoodie/hoodie.properties"]
+    result = {str(path.relative_to(tmp_path / "t")) for path in (tmp_path / "t").rglob("*")}
+    assert {".hoodie/.temp", ".hoodie/.schema", ".hoodie/timeline/history", ".hoodie/.aux"} <= result
+    assert [path for path in result if (tmp_path / "t" / path).is_file()] == [".hoodie/hoodie.properties"]
 
 
 def test_new_table_of_version_6_has_the_folders_of_its_layout(tmp_path) -> None:

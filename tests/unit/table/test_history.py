@@ -23,18 +23,18 @@ def test_every_action_of_the_timeline_has_a_row(name: str, fixture_table: Callab
     is_version_6 = "/v6_" in name or name.endswith("_v6")
     folder = path / ".hoodie" / ("" if is_version_6 else "timeline")
     times = {file.name.split("_")[0].split(".")[0] for file in folder.iterdir() if file.name[0].isdigit()}
-    found = rows(path)
-    assert times <= {row["requested"] for row in found}
-    assert [row["requested"] for row in found] == sorted(row["requested"] for row in found)
+    result = rows(path)
+    assert times <= {row["requested"] for row in result}
+    assert [row["requested"] for row in result] == sorted(row["requested"] for row in result)
 
 
 @pytest.mark.parametrize(("version", "folder"), [("v6", ".hoodie"), ("v9", ".hoodie/timeline")])
 def test_archived_commits_come_first_with_their_counts(version: str, folder: str, fixture_table: Callable[[str], Path]) -> None:
     path = fixture_table(f"apache_hudi/cleaned_and_archived_{version}")
     active = {file.name.split("_")[0].split(".")[0] for file in (path / folder).glob("2*")}
-    found = rows(path)
-    archived = [row for row in found if row["requested"] not in active]
-    assert archived == found[: len(archived)] != []
+    result = rows(path)
+    archived = [row for row in result if row["requested"] not in active]
+    assert archived == result[: len(archived)] != []
     assert all(row["state"] == "completed" for row in archived)
     assert version == "v6" or all(row["completed"] > row["requested"] for row in archived)
     assert all(row["inserted"] + row["updated"] > 0 for row in archived if row["action"] == "commit")

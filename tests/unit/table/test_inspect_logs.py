@@ -53,15 +53,15 @@ def test_a_folder_shows_the_blocks_of_its_log_files(fixture_table: Callable[[str
 def test_records_are_counted_in_every_kind_of_block(name: str, fixture_table: Callable[[str], Path]) -> None:
     base = fixture_table(name)
     inspect = HudiTable.open(base).inspect
-    found = set()
+    result = set()
     for log in base.rglob(".*.log.*"):
         if log.suffix != ".crc" and "__MACOSX" not in str(log):
             for block in inspect.log_blocks(str(log.relative_to(base))).to_pylist():
-                found.add(block["type"])
+                result.add(block["type"])
                 counts = {"DELETE": "deletes", "COMMAND": None}.get(block["type"], "records")
                 assert block["problem"] is None
                 assert {kind for kind in ("records", "deletes") if block[kind] is not None} == ({counts} if counts else set())
-    assert found & {"PARQUET", "HFILE"}
+    assert result & {"PARQUET", "HFILE"}
 
 
 def test_rollback_shows_what_it_takes_back(fixture_table: Callable[[str], Path]) -> None:

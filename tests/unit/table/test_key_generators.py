@@ -33,7 +33,7 @@ def create(path: Path, partition_by: list[str], options: dict[str, str], **more:
     return HudiTable.create(path / "events", EVENTS, name="events", keys=["id"], partition_by=partition_by, options=options, **more)
 
 
-def places(table: HudiTable) -> dict[str, str]:
+def partition_paths(table: HudiTable) -> dict[str, str]:
     rows = table.to_arrow(columns=["_hoodie_record_key", "_hoodie_partition_path"]).to_pylist()
     return {row["_hoodie_record_key"]: row["_hoodie_partition_path"] for row in rows}
 
@@ -59,13 +59,13 @@ def test_rows_go_to_their_partitions_and_are_found_there_again(
 ) -> None:
     create(tmp_path, partition_by, options).insert(ROWS)
     table = HudiTable.open(tmp_path / "events")
-    assert places(table) == expected
+    assert partition_paths(table) == expected
     later = events(("a", FIRST + 1, "lima", DAY, 10), ("d", SECOND, "oslo", None, 4))
     table.upsert(later)
-    assert places(table) == {**expected, "d": expected["b"]}
+    assert partition_paths(table) == {**expected, "d": expected["b"]}
     assert table.to_arrow(filter="id = 'a'")["n"].to_pylist() == [10]
     table.delete(later)
-    assert places(table) == {key: expected[key] for key in "bc"}
+    assert partition_paths(table) == {key: expected[key] for key in "bc"}
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_filter_on_partition_columns_drops_no_row(tmp_path: Path, partition_by: 
 def test_text_with_dashes_or_slashes_is_found_whatever_its_folders_are(tmp_path: Path) -> None:
     table = create(tmp_path, ["city"], SLASHES)
     table.insert(events(("a", 1, "2024-01-15", DAY, 1), ("b", 1, "2024/01/15", DAY, 2)))
-    assert set(places(table).values()) == {"2024/01/15"}
+    assert set(partition_paths(table).values()) == {"2024/01/15"}
     assert [table.to_arrow(filter=f"city = '{city}'")["id"].to_pylist() for city in ("2024-01-15", "2024/01/15")] == [["a"], ["b"]]
 
 
@@ -140,14 +140,14 @@ def test_generator_of_a_user_is_asked_for_keys_and_paths(tmp_path: Path) -> None
     register_key_generator("tests.ByCity", ByCity())
     table = create(tmp_path, ["day"], {"hoodie.datasource.write.keygenerator.class": "tests.ByCity"})
     table.insert(ROWS)
-    assert places(table) == {"lima-a": "2024/01", "oslo-b": "never", "None-c": "2024/01"}
+    assert partition_paths(table) == {"lima-a": "2024/01", "oslo-b": "never", "None-c": "2024/01"}
     table.upsert(events(("a", FIRST, "lima", DAY, 10)))
     assert sorted(table.to_arrow()["n"].to_pylist()) == [2, 3, 10]
     assert table.to_arrow(filter="day = '2024-01-15'").num_rows == 2
     with pytest.raises(KeyFieldError, match=r"'tests.ByCity' failed on the record key of row 0: KeyError"):
         table.delete(events(("a", FIRST, "lima", DAY, 0)).drop_columns("city"))
     table.delete(events(("a", FIRST, "lima", DAY, 0)))
-    assert places(table).keys() == {"oslo-b", "None-c"}
+    assert partition_paths(table).keys() == {"oslo-b", "None-c"}
 
 
 class Unsayable(Exception):

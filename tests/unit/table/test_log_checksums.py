@@ -8,7 +8,7 @@ import pytest
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec import log_checksums
-from pyhudi.spec.extra_metadata import LOG_CHECKSUM_NOTE
+from pyhudi.spec.extra_metadata import LOG_CHECKSUM_KEY
 from pyhudi.spec.log_checksums import LogChecksum, noted_log_checksums
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.table.hudi_table import HudiTable
@@ -88,7 +88,7 @@ def test_bytes_that_another_writer_appends_in_version_6_are_not_covered() -> Non
 
 
 def test_a_damaged_note_is_told_from_a_damaged_log() -> None:
-    note = log_checksums.log_checksum_note({"p/a.log": LogChecksum(7, zlib.crc32(b"abcdefg"))})[LOG_CHECKSUM_NOTE]
+    note = log_checksums.log_checksum_note({"p/a.log": LogChecksum(7, zlib.crc32(b"abcdefg"))})[LOG_CHECKSUM_KEY]
     assert noted_log_checksums(note) == {"p/a.log": LogChecksum(7, zlib.crc32(b"abcdefg"))}
     with pytest.raises(CorruptTableError, match="extra metadata"):
         noted_log_checksums(note.replace("a.log", "b.log"))

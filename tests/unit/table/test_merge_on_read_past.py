@@ -71,8 +71,8 @@ def test_batches_columns_filters_and_counts_agree_with_the_rows(table: HudiTable
     whole = table.to_arrow()
     assert table.to_batches().read_all().equals(whole)
     assert table.count(filter="value > 20") == sum(value > 20 for value in whole["value"].to_pylist())
-    found = table.to_arrow(columns=["id"], filter="value > 20 AND city = 'rome'")
-    assert sorted(found["id"].to_pylist()) == [row["id"] for row in rows(table) if row["value"] > 20 and row["city"] == "rome"]
+    table_rows = table.to_arrow(columns=["id"], filter="value > 20 AND city = 'rome'")
+    assert sorted(table_rows["id"].to_pylist()) == [row["id"] for row in rows(table) if row["value"] > 20 and row["city"] == "rome"]
 
 
 def test_read_optimized_shows_base_files_only(table: HudiTable) -> None:

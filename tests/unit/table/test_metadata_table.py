@@ -172,8 +172,8 @@ def test_column_that_is_added_has_statistics_in_all_files() -> None:
     table = make_table()
     table.insert([ride(1)])
     table.insert([{**ride(2), "note": "new"}])
-    found = {(stats.minimum, stats.null_count, stats.value_count) for stats in metadata_table(table).column_stats(["note"])}
-    assert found == {(None, 1, 1), ("new", 1, 2)}  # the file from before has nulls; Apache Hudi passes over files without a record
+    result = {(stats.minimum, stats.null_count, stats.value_count) for stats in metadata_table(table).column_stats(["note"])}
+    assert result == {(None, 1, 1), ("new", 1, 2)}  # the file from before has nulls; Apache Hudi passes over files without a record
     check(table)
 
 

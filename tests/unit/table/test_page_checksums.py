@@ -89,14 +89,14 @@ def test_verify_reads_everything(base) -> None:
     recorded: list[tuple[int, int]] = []
     assert HudiTable(storage).inspect.verify(lambda done, of: recorded.append((done, of))).num_rows == 0
     assert recorded == [(number + 1, len(recorded)) for number in range(len(recorded))]
-    (found,) = with_flipped_bit(storage, path, in_pages(storage, path, "value")).inspect.verify().to_pylist()
-    assert (found["path"], found["kind"]) == (path, "base file")
-    assert "CRC" in found["problem"]
+    (result,) = with_flipped_bit(storage, path, in_pages(storage, path, "value")).inspect.verify().to_pylist()
+    assert (result["path"], result["kind"]) == (path, "base file")
+    assert "CRC" in result["problem"]
 
 
 def test_verify_tells_of_lost_files(base) -> None:
     storage, path = base
     copy = storage.copy()
     copy.delete(path)
-    found = HudiTable(copy).inspect.verify().to_pylist()
-    assert any(path in one["problem"] and "is missing" in one["problem"] for one in found), found
+    rows = HudiTable(copy).inspect.verify().to_pylist()
+    assert any(path in one["problem"] and "is missing" in one["problem"] for one in rows), rows

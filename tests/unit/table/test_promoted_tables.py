@@ -54,8 +54,8 @@ def test_values_are_found_by_a_filter(name: str, fixture_table: FixtureTable) ->
         ("int_float", 16777216.0),
     ):
         condition = pc.field(column) == pa.scalar(value, rows.schema.field(column).type)
-        found = table.to_arrow(columns=["id"], filter=condition)["id"].to_pylist()
-        assert sorted(found) == sorted(rows.filter(condition)["id"].to_pylist()) != []
+        result = table.to_arrow(columns=["id"], filter=condition)["id"].to_pylist()
+        assert sorted(result) == sorted(rows.filter(condition)["id"].to_pylist()) != []
 
 
 @pytest.mark.parametrize("name", NAMES)

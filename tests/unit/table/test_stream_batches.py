@@ -19,8 +19,8 @@ def table(tmp_path: Path) -> HudiTable:
     return HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"])
 
 
-def write(table: HudiTable, notes: dict[str, str]) -> None:
-    table.upsert([{"id": 1}], options=notes)
+def write(table: HudiTable, extra_metadata: dict[str, str]) -> None:
+    table.upsert([{"id": 1}], options=extra_metadata)
 
 
 def batch(number: int, query: str = "q", identifier: str = "s") -> StreamBatch:
@@ -30,14 +30,14 @@ def batch(number: int, query: str = "q", identifier: str = "s") -> StreamBatch:
 def test_a_batch_is_written_when_its_commit_or_a_later_one_is_there(table: HudiTable) -> None:
     assert not is_written(table.storage, batch(0))
     for number in (0, 1):
-        write(table, batch(number).notes)
+        write(table, batch(number).extra_metadata)
     table.upsert([{"id": 2}])
     assert [is_written(table.storage, batch(number)) for number in range(3)] == [True, True, False]
 
 
 def test_streams_are_told_apart_by_name_and_by_query(table: HudiTable) -> None:
-    write(table, batch(5).notes)
-    write(table, batch(0, "other").notes)
+    write(table, batch(5).extra_metadata)
+    write(table, batch(0, "other").extra_metadata)
     assert is_written(table.storage, batch(5))
     assert not is_written(table.storage, batch(1, "other"))
     assert not is_written(table.storage, batch(5, identifier="another"))

@@ -35,7 +35,7 @@ def change(old: tuple[int, str] | None, new: Row | None = None, *, unchanged: bo
 
 
 def merge(table: HudiTable, *changes: dict[str, Any], **more: Any) -> Any:
-    return write(table, Operation.UPSERT_PREPPED, pa.Table.from_pylist(list(changes), ROWS), located=True, options=LEFT, **more)
+    return write(table, Operation.UPSERT_PREPPED, pa.Table.from_pylist(list(changes), ROWS), prepped=True, options=LEFT, **more)
 
 
 @pytest.fixture(params=["COPY_ON_WRITE", "MERGE_ON_READ"])
@@ -69,7 +69,7 @@ def test_a_write_in_between_is_a_conflict(table: HudiTable) -> None:
     seen = open_snapshot(table.storage, SnapshotQuery(), table.config).timeline.visibility
     table.upsert([ride(1, "oslo", 7, 7)], options=LEFT)
     with pytest.raises(ConflictError, match="another write came between"):
-        merge(table, change((1, "oslo"), ride(1, "oslo", 9, 9)), seen=seen)
+        merge(table, change((1, "oslo"), ride(1, "oslo", 9, 9)), read_snapshot=seen)
 
 
 def test_a_record_keeps_its_key(table: HudiTable) -> None:

@@ -146,21 +146,21 @@ def test_located_delete_of_rows_that_stand_in_logs() -> None:
 def test_located_rows_conflict_with_a_log_file_written_since() -> None:
     table = merged_on_read()
     table.insert([ride(1), ride(2)])
-    seen = load_timeline(table.storage, table.config).visibility
+    read_snapshot = load_timeline(table.storage, table.config).visibility
     read = table.to_arrow(filter="id = 1", meta_columns=True)
     table.upsert([ride(2, value=7)])
     with pytest.raises(ConflictError, match="run the statement again"):
-        write(table, Operation.DELETE_PREPPED, read, located=True, seen=seen)
+        write(table, Operation.DELETE_PREPPED, read, prepped=True, read_snapshot=read_snapshot)
     assert table.count() == 2
 
 
 def test_located_rows_of_one_group_do_not_conflict_with_logs_of_another() -> None:
     table = merged_on_read(partition_by=["city"])
     table.insert([ride(1, "oslo"), ride(2, "rome")])
-    seen = load_timeline(table.storage, table.config).visibility
+    read_snapshot = load_timeline(table.storage, table.config).visibility
     read = table.to_arrow(filter="id = 1", meta_columns=True)
     table.upsert([ride(2, "rome", 7)])
-    write(table, Operation.DELETE_PREPPED, read, located=True, seen=seen)
+    write(table, Operation.DELETE_PREPPED, read, prepped=True, read_snapshot=read_snapshot)
     assert rows_of(table) == [ride(2, "rome", 7)]
 
 
@@ -244,6 +244,6 @@ def test_logs_beyond_the_limit_of_a_read_are_merged_in_parts(monkeypatch: pytest
         return counted(storage, context, task)
 
     monkeypatch.setattr(slice_cache, "slice_delta", noted)
-    found = table.to_arrow(options={"hoodie.memory.merge.max.size": "4000"}).to_pylist()
-    assert by_id(found) == whole
+    rows = table.to_arrow(options={"hoodie.memory.merge.max.size": "4000"}).to_pylist()
+    assert by_id(rows) == whole
     assert len(parts) == parts[0] > 1

@@ -228,7 +228,7 @@ def test_located_rows_are_written_without_asking_an_index() -> None:
     table.upsert([ride(1, "oslo", 1), ride(2, "oslo", 2)])
     read = table.to_arrow(filter="id = 2", meta_columns=True)
     changed = read.set_column(read.schema.get_field_index("value"), "value", [[9]])
-    result = write(table, Operation.UPSERT_PREPPED, changed, located=True)
+    result = write(table, Operation.UPSERT_PREPPED, changed, prepped=True)
     assert rows_of(table) == [ride(1, "oslo", 1), ride(2, "oslo", 9)]
     assert (result.updated, result.index) == (1, None)
 
@@ -238,7 +238,7 @@ def test_located_row_whose_partition_value_changed_moves() -> None:
     table.upsert([ride(1, "oslo", 1), ride(2, "oslo", 2)])
     read = table.to_arrow(filter="id = 2", meta_columns=True)
     moved = read.set_column(read.schema.get_field_index("city"), "city", [["rome"]])
-    write(table, Operation.UPSERT_PREPPED, moved, located=True)
+    write(table, Operation.UPSERT_PREPPED, moved, prepped=True)
     assert rows_of(table) == [ride(1, "oslo", 1), ride(2, "rome", 2)]
     assert table.to_arrow(filter="city = 'rome'", meta_columns=True)["_hoodie_partition_path"].to_pylist() == ["rome"]
 
@@ -248,7 +248,7 @@ def test_located_row_whose_key_changed_is_refused() -> None:
     table.upsert([ride(1)])
     read = table.to_arrow(meta_columns=True)
     with pytest.raises(KeyFieldError, match="'1' would become '5'"):
-        write(table, Operation.UPSERT_PREPPED, read.set_column(5, "id", [[5]]), located=True)
+        write(table, Operation.UPSERT_PREPPED, read.set_column(5, "id", [[5]]), prepped=True)
 
 
 def test_located_rows_read_before_another_commit_conflict() -> None:
@@ -257,7 +257,7 @@ def test_located_rows_read_before_another_commit_conflict() -> None:
     read = table.to_arrow(meta_columns=True)
     table.upsert([ride(2)])
     with pytest.raises(ConflictError, match="run the statement again"):
-        write(table, Operation.DELETE_PREPPED, read, located=True)
+        write(table, Operation.DELETE_PREPPED, read, prepped=True)
     assert table.count() == 2
 
 
@@ -268,7 +268,7 @@ def test_generated_keys_are_unique_and_stay_on_update() -> None:
     read = table.to_arrow(meta_columns=True)
     keys = read["_hoodie_record_key"].to_pylist()
     assert len(set(keys)) == 3
-    write(table, Operation.UPSERT_PREPPED, read, located=True)
+    write(table, Operation.UPSERT_PREPPED, read, prepped=True)
     assert sorted(table.to_arrow(meta_columns=True)["_hoodie_record_key"].to_pylist()) == sorted(keys)
 
 

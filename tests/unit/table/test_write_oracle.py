@@ -51,11 +51,11 @@ class Model:
         self.key_fields = kind["keys"]
         self.ordered = "order_by" in kind
 
-    def place(self, row: dict[str, Any]) -> tuple[Any, ...]:
+    def location(self, row: dict[str, Any]) -> tuple[Any, ...]:
         return tuple(row[field] for field in self.place_fields)
 
     def key(self, row: dict[str, Any]) -> tuple[Any, ...]:
-        return (self.place(row), *(row[field] for field in self.key_fields))
+        return (self.location(row), *(row[field] for field in self.key_fields))
 
     def upsert(self, rows: list[dict[str, Any]]) -> None:
         for row in self.combined(rows):
@@ -64,11 +64,11 @@ class Model:
                 self.rows[self.key(row)] = row
 
     def combined(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        found: dict[tuple[Any, ...], dict[str, Any]] = {}
+        result: dict[tuple[Any, ...], dict[str, Any]] = {}
         for row in rows:
-            if self.key(row) not in found or not self.late(row, found[self.key(row)]):
-                found[self.key(row)] = row
-        return list(found.values())
+            if self.key(row) not in result or not self.late(row, result[self.key(row)]):
+                result[self.key(row)] = row
+        return list(result.values())
 
     def late(self, row: dict[str, Any], stored: dict[str, Any]) -> bool:
         if not self.ordered:
@@ -95,8 +95,8 @@ def apply(table: HudiTable, model: Model, step: str, rows: list[dict[str, Any]])
         model.drop(lambda row: row["a"] >= limit)
     else:
         table.overwrite(unique, dynamic=step == "dynamic", options=SMALL)
-        indices = {model.place(row) for row in rows}
-        model.drop(lambda row: step == "dynamic" and model.place(row) not in indices)
+        indices = {model.location(row) for row in rows}
+        model.drop(lambda row: step == "dynamic" and model.location(row) not in indices)
         model.upsert(rows)
 
 

@@ -86,7 +86,7 @@ def test_error_strikes_once() -> None:
     with pytest.raises(StorageError, match="on purpose"):
         storage.create("a", b"1")
     storage.create("a", b"1")
-    assert storage.struck
+    assert storage.injected
 
 
 def test_lock_of_a_dead_process_is_free() -> None:

@@ -21,8 +21,8 @@ def opened(path) -> tuple[LocalStorage, TableConfig]:
 
 
 def archived_commits(storage, config) -> list:
-    found = archived_instants(storage, config, read_rows)
-    return [archived for archived in found if archived.instant.action is Action.COMMIT]
+    result = archived_instants(storage, config, read_rows)
+    return [archived for archived in result if archived.instant.action is Action.COMMIT]
 
 
 @pytest.mark.parametrize("name", ["apache_hudi/cleaned_and_archived_v9", "archives/archived_v6"])
@@ -59,9 +59,9 @@ def test_archive_tells_whether_an_instant_completed_late(fixture_table) -> None:
     timeline = load_timeline(storage, config, read_rows)
     times = [commit.instant.requested for commit in archived_commits(storage, config)]
     last = max(timeline.completion_time(time) for time in times)
-    assert timeline.completed_late(times[0], times[-1], last)
-    assert not timeline.completed_late(times[0], times[-1], f"{last}0")
-    assert not timeline.completed_late("0", "1", "0")
+    assert timeline.completed_at_or_after(times[0], times[-1], last)
+    assert not timeline.completed_at_or_after(times[0], times[-1], f"{last}0")
+    assert not timeline.completed_at_or_after("0", "1", "0")
 
 
 def test_archive_of_14_commits_is_complete_in_version_6(fixture_table) -> None:

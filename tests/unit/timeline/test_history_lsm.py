@@ -139,20 +139,20 @@ def test_timeline_with_archived_instants_is_as_if_nothing_had_been_archived(hist
         history.storage.create(f".hoodie/timeline/{at(day)}_{at(day)[:-1]}7.commit", b"")
     timeline = load_timeline(history.storage, layout_2, history).with_archived()
     assert [(one.requested, one.completed) for one in timeline.data_instants()] == [(at(day), at(day)[:-1] + "7") for day in (1, 2, 3, 4)]
-    assert timeline.origin == ""
+    assert timeline.archive_boundary == ""
 
 
 def test_content_is_found_though_the_instant_was_archived_after_the_history_was_read(history, layout_2) -> None:
     first, second = history.file(1, 1), history.file(2, 2)
     history.manifest(1, first)
-    found = History(history.storage, layout_2, history)
-    assert found.find(at(2)) == ()
+    result = History(history.storage, layout_2, history)
+    assert result.find(at(2)) == ()
     history.rows[f"{FOLDER}/{second}"][0]["metadata"] = b"two"
     history.manifest(2, first, second)
     instant = Instant(at(2), Action.COMMIT, State.COMPLETED, at(2)[:-1] + "7")
-    assert found.content(instant) == b"two"
+    assert result.content(instant) == b"two"
     with pytest.raises(FileNotFoundError, match="not in its archive"):
-        found.content(Instant(at(9), Action.COMMIT, State.COMPLETED))
+        result.content(Instant(at(9), Action.COMMIT, State.COMPLETED))
 
 
 def test_manifest_that_the_version_file_names_must_be_there(history, layout_2) -> None:

@@ -107,12 +107,12 @@ def test_first_write_that_begins_while_a_reader_looks_is_no_damage(monkeypatch) 
     listing, is_first = storage_type.file_names, [True]
 
     def file_names(storage, path):
-        found = listing(storage, path)
+        result = listing(storage, path)
         if path == ".hoodie/timeline" and is_first:
             is_first.clear()
             make_table_again = HudiTable(table.storage)
             make_table_again.upsert([ride(1)])
-        return found
+        return result
 
     monkeypatch.setattr(storage_type, "file_names", file_names)
     assert table.to_arrow().num_rows == 1

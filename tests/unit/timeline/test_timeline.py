@@ -8,7 +8,7 @@ import pytest
 
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.timeline.state import next_instant
-from pyhudi.timeline.timeline import Timeline, fold
+from pyhudi.timeline.timeline import Timeline, collapse_states
 
 
 def time(day: int) -> str:
@@ -24,12 +24,12 @@ def pending(day: int, action: Action = Action.COMMIT, state: State = State.INFLI
 
 
 def timeline(*instants: Instant, **fields) -> Timeline:
-    return Timeline(fold(instants), 2, **fields)
+    return Timeline(collapse_states(instants), 2, **fields)
 
 
 def test_states_of_one_instant_fold_to_the_highest() -> None:
     instants = [pending(1), done(1), pending(1, state=State.REQUESTED), pending(2, state=State.REQUESTED)]
-    assert fold(instants) == (done(1), pending(2, state=State.REQUESTED))
+    assert collapse_states(instants) == (done(1), pending(2, state=State.REQUESTED))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_states_of_one_instant_fold_to_the_highest() -> None:
     ],
 )
 def test_action_that_completes_under_another_name_is_one_instant(begun, completed) -> None:
-    assert fold([pending(1, begun), done(1, completed)]) == (done(1, completed),)
+    assert collapse_states([pending(1, begun), done(1, completed)]) == (done(1, completed),)
 
 
 def test_savepoint_stands_beside_its_commit() -> None:
@@ -67,7 +67,7 @@ def test_completed_data_is_visible_and_pending_or_unknown_is_not() -> None:
 
 def test_older_than_all_active_instants_counts_as_archived() -> None:
     assert timeline(done(2)).is_committed(time(1))
-    assert not timeline(done(2), origin="").is_committed(time(1))
+    assert not timeline(done(2), archive_boundary="").is_committed(time(1))
     assert not timeline().is_committed(time(1))
 
 

@@ -90,13 +90,13 @@ def test_completed_file_that_is_not_there_after_an_error_means_failure() -> None
 
 def test_storage_that_does_not_answer_leaves_the_outcome_unknown_and_the_files_alone() -> None:
     class Dead(InterceptedStorage):
-        dead = False
+        crashed = False
 
         def _pass(self, call, effect, torn=None):
             if call.method == "create" and call.path.endswith(".commit"):
                 effect()
-                self.dead = True
-            if self.dead:
+                self.crashed = True
+            if self.crashed:
                 raise StorageError("no answer")
             return effect()
 

@@ -107,7 +107,7 @@ def test_inflight_metadata_counts_inserts_first_then_each_group() -> None:
     inserts, updates = metadata.stats["p"]
     assert (inserts.file_id, inserts.num_inserts, inserts.prev_commit) == ("", 3, "null")
     assert (updates.file_id, updates.num_update_writes, updates.prev_commit) == ("a", 2, "20250101000000000")
-    assert metadata.extra == {}
+    assert metadata.extra_metadata == {}
 
 
 def tagged(rows: int) -> list[TaggedRows]:

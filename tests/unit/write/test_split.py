@@ -15,7 +15,7 @@ def test_every_row_comes_once_under_its_label_in_the_order_it_had(labels) -> Non
     parts = split_rows(rows, pa.chunked_array([pa.array(labels, pa.string())]))
     assert [label for label, _ in parts] == sorted(set(labels))
     for label, part in parts:
-        assert part["n"].to_pylist() == [n for n, found in enumerate(labels) if found == label]
+        assert part["n"].to_pylist() == [n for n, result in enumerate(labels) if result == label]
 
 
 def test_rows_that_lie_together_are_not_copied() -> None:

@@ -28,7 +28,7 @@ def decode_clean_plan(data: bytes) -> CleanPlan:
         last_completed=record["lastCompletedCommitTimestamp"],
         files=files,
         partitions_to_delete=tuple(record["partitionsToBeDeleted"] or ()),
-        extra=record["extraMetadata"],
+        extra_metadata=record["extraMetadata"],
         version=record["version"],
     )
 
@@ -46,7 +46,7 @@ def encode_clean_plan(plan: CleanPlan, *, sync: bytes) -> bytes:
             partition: [{"filePath": path, "isBootstrapBaseFile": False} for path in paths] for partition, paths in plan.files.items()
         },
         "partitionsToBeDeleted": list(plan.partitions_to_delete),
-        "extraMetadata": None if plan.extra is None else dict(plan.extra),
+        "extraMetadata": None if plan.extra_metadata is None else dict(plan.extra_metadata),
     }
     return encode_record(_PLAN, record, sync=sync)
 
@@ -61,7 +61,7 @@ def decode_clean_metadata(data: bytes) -> CleanMetadata:
         retained_from=record["earliestCommitToRetain"],
         last_completed=record["lastCompletedCommitTimestamp"],
         partitions={path: _partition(done) for path, done in record["partitionMetadata"].items()},
-        extra=record["extraMetadata"],
+        extra_metadata=record["extraMetadata"],
         version=record["version"],
     )
 
@@ -77,7 +77,7 @@ def encode_clean_metadata(metadata: CleanMetadata, *, sync: bytes) -> bytes:
         "partitionMetadata": {path: _partition_record(done) for path, done in metadata.partitions.items()},
         "version": metadata.version,
         "bootstrapPartitionMetadata": {},
-        "extraMetadata": None if metadata.extra is None else dict(metadata.extra),
+        "extraMetadata": None if metadata.extra_metadata is None else dict(metadata.extra_metadata),
     }
     return encode_record(_METADATA, record, sync=sync)
 

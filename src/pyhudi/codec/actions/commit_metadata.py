@@ -42,11 +42,11 @@ def metadata_from(record: Mapping[str, Any]) -> CommitMetadata:
         CorruptTableError: a field has another type than Hudi gives it.
     """
     stats = _object(record, "partitionToWriteStats")
-    extra = _object(record, "extraMetadata")
+    extra_metadata = _object(record, "extraMetadata")
     replaced = record.get("partitionToReplaceFileIds")
     return CommitMetadata(
         stats={path: tuple(stat_from(stat) for stat in _list(listed)) for path, listed in stats.items()},
-        extra={key: _text(value) for key, value in extra.items() if value is not None},
+        extra_metadata={key: _text(value) for key, value in extra_metadata.items() if value is not None},
         operation=None if record.get("operationType") is None else _text(record["operationType"]),
         compacted=record.get("compacted") is True,
         replaced=None if replaced is None else _decode_replaced_groups(_object(record, "partitionToReplaceFileIds")),
@@ -68,7 +68,7 @@ def commit_record(metadata: CommitMetadata) -> Record:
     record: Record = {
         "partitionToWriteStats": {path: [stat_to_avro(stat) for stat in stats] for path, stats in metadata.stats.items()},
         "compacted": metadata.compacted,
-        "extraMetadata": dict(metadata.extra),
+        "extraMetadata": dict(metadata.extra_metadata),
         "version": None,
         "operationType": metadata.operation,
     }
@@ -82,7 +82,7 @@ def encode_commit_json(metadata: CommitMetadata) -> bytes:
     record: Record = {
         "partitionToWriteStats": {path: [stat_to_json(stat) for stat in stats] for path, stats in metadata.stats.items()},
         "compacted": metadata.compacted,
-        "extraMetadata": metadata.extra,
+        "extraMetadata": metadata.extra_metadata,
         "operationType": metadata.operation,
     }
     if metadata.replaced is not None:

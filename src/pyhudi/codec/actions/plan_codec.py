@@ -47,7 +47,7 @@ def decode_compaction_plan(data: bytes) -> CompactionPlan:
     operations = record["operations"]
     return CompactionPlan(
         operations=None if operations is None else tuple(_operation(operation) for operation in operations),
-        extra=record["extraMetadata"],
+        extra_metadata=record["extraMetadata"],
         version=record["version"],
         strategy=_strategy(record["strategy"], "compactorClassName"),
         preserve_meta_columns=record["preserveHoodieMetadata"],
@@ -72,7 +72,7 @@ def encode_compaction_plan(plan: CompactionPlan, *, sync: bytes) -> bytes:
     strategy = plan.strategy
     record: Record = {
         "operations": None if plan.operations is None else [_operation_record(operation) for operation in plan.operations],
-        "extraMetadata": None if plan.extra is None else dict(plan.extra),
+        "extraMetadata": None if plan.extra_metadata is None else dict(plan.extra_metadata),
         "version": plan.version,
         "strategy": None
         if strategy is None
@@ -122,7 +122,7 @@ def encode_clustering_plan(plan: ClusteringPlan, *, sync: bytes) -> bytes:
         "strategy": None
         if strategy is None
         else {"strategyClassName": strategy.class_name, "strategyParams": strategy.params, "version": strategy.version},
-        "extraMetadata": None if plan.extra is None else dict(plan.extra),
+        "extraMetadata": None if plan.extra_metadata is None else dict(plan.extra_metadata),
         "version": plan.version,
         "preserveHoodieMetadata": plan.preserve_meta_columns,
         "missingSchedulePartitions": None if plan.missing_partitions is None else list(plan.missing_partitions),
@@ -136,7 +136,7 @@ def _group_record(group: ClusteringGroup) -> Record:
         "slices": None if group.slices is None else [_slice_record(one) for one in group.slices],
         "metrics": None if group.metrics is None else dict(group.metrics),
         "numOutputFileGroups": group.output_file_groups,
-        "extraMetadata": None if group.extra is None else dict(group.extra),
+        "extraMetadata": None if group.extra_metadata is None else dict(group.extra_metadata),
         "version": group.version,
     }
 
@@ -157,7 +157,7 @@ def _plan(record: Record) -> ClusteringPlan:
     return ClusteringPlan(
         groups=None if groups is None else tuple(_group(group) for group in groups),
         strategy=_strategy(record["strategy"], "strategyClassName"),
-        extra=record["extraMetadata"],
+        extra_metadata=record["extraMetadata"],
         version=record["version"],
         preserve_meta_columns=record["preserveHoodieMetadata"],
         missing_partitions=_strings(record["missingSchedulePartitions"]),
@@ -170,7 +170,7 @@ def _group(record: Record) -> ClusteringGroup:
         slices=None if slices is None else tuple(_slice(one) for one in slices),
         metrics=record["metrics"],
         output_file_groups=record["numOutputFileGroups"],
-        extra=record["extraMetadata"],
+        extra_metadata=record["extraMetadata"],
         version=record["version"],
     )
 

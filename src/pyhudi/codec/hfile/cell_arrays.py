@@ -87,9 +87,9 @@ class CellArrays(Cells):
             return
         self.check_order()
         wanted = self._comparable(rows, table.itemsize)
-        asked = np.array(wanted, table.dtype)
-        indices = np.minimum(np.searchsorted(table, asked), len(table) - 1)
-        hits = np.flatnonzero(table[indices] == asked)
+        requested = np.array(wanted, table.dtype)
+        indices = np.minimum(np.searchsorted(table, requested), len(table) - 1)
+        hits = np.flatnonzero(table[indices] == requested)
         starts, ends = self._value_starts[indices[hits]].tolist(), self._value_ends[indices[hits]].tolist()
         last = None
         for number, start, end in zip(hits.tolist(), starts, ends, strict=True):

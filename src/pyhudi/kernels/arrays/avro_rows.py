@@ -70,11 +70,13 @@ def decode(content: bytes, writer_schema: str, columns: Sequence[str]) -> Iterat
             yield ColumnDecoder(by_column, content, bounds[:-1], bounds[1:] - _LENGTH.size).decode(columns)
         return
     plan = _plan(writer_schema)
-    asked = [field for field in plan.schema if field.name in columns]
+    fields = [field for field in plan.schema if field.name in columns]
     for start in range(0, len(records), _RECORDS_AT_ONCE):
         end = min(start + _RECORDS_AT_ONCE, len(records))
         rows = _rows(records.frame_content(start, end), [len(records[index]) for index in range(start, end)], plan.frame_content)
-        yield pa.Table.from_arrays([_column(rows, field) for field in asked], schema=pa.schema(asked)) if asked else _without_columns(rows)
+        yield (
+            pa.Table.from_arrays([_column(rows, field) for field in fields], schema=pa.schema(fields)) if fields else _without_columns(rows)
+        )
 
 
 def encode(rows: pa.Table, writer_schema: str) -> list[bytes]:

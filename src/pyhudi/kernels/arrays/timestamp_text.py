@@ -121,17 +121,17 @@ def _on_clocks(millis: Numbers, zone: Zone, settings: TimestampText) -> Numbers 
     if not zone.name:
         return _by_slots(_by_slots(millis, ~known, _SECOND_MS, zone), known, _MINUTE_MS, zone)
     timestamps = pa.array(np.where(known, millis, 0)).cast(pa.timestamp("ms", zone.name))
-    shown = pc.local_timestamp(timestamps).cast(pa.int64()).to_numpy()
-    return np.where(known, shown, _by_slots(millis, ~known, _SECOND_MS, zone))
+    local_millis = pc.local_timestamp(timestamps).cast(pa.int64()).to_numpy()
+    return np.where(known, local_millis, _by_slots(millis, ~known, _SECOND_MS, zone))
 
 
 def _by_slots(millis: Numbers, chosen: npt.NDArray[np.bool_], slot: int, zone: Zone) -> Numbers:
     """Return moments with those chosen as a zone's clocks show them; the zone is asked once a slot."""
     slots, indices = np.unique(millis[chosen] // slot, return_inverse=True)
     offsets = np.array([zone.offset(int(begin) * slot) for begin in slots], np.int64)
-    shown = millis.copy()
-    shown[chosen] += offsets[indices] if len(offsets) else 0
-    return shown
+    local_millis = millis.copy()
+    local_millis[chosen] += offsets[indices] if len(offsets) else 0
+    return local_millis
 
 
 def _numbers(column: pa.Array) -> Numbers:
@@ -159,8 +159,8 @@ def _in_millis(numbers: Numbers, unit: int) -> Numbers:
 
 
 def _floor_divide(numbers: Numbers, divisor: int) -> Numbers:
-    cut: Numbers = (numbers + np.where(numbers < 0, divisor - 1, 0)) // divisor
-    return cut
+    rounded: Numbers = (numbers + np.where(numbers < 0, divisor - 1, 0)) // divisor
+    return rounded
 
 
 def _nulls(column: pa.Array) -> npt.NDArray[np.bool_]:

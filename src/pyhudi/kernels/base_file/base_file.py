@@ -14,7 +14,7 @@ from pyhudi.codec.bloom_codec import BloomType
 from pyhudi.errors import OptionError
 from pyhudi.keygen.key_generator_protocol import KeyFields
 from pyhudi.merge.custom import RecordMerger
-from pyhudi.merge.partial_update import Gaps
+from pyhudi.merge.partial_update import FillPolicy
 from pyhudi.schema.meta_columns import COMMIT_TIME, FILE_NAME, META_FIELDS, PARTITION_PATH
 from pyhudi.spec.files.log_block import BlockType
 from pyhudi.spec.table.cdc_mode import LoggingMode
@@ -47,7 +47,7 @@ class RecordContext:
 
     `schema` holds the data columns, `avro_schema_json` the same with the meta fields in front. Rows are deletes that
     carry an ordering value when `_hoodie_is_deleted` is true, or when the text of `delete_field` equals
-    `delete_marker`. `gaps` says which values of the newer of two versions are filled from the older one, `merger` merges two
+    `delete_marker`. `fill_policy` says which values of the newer of two versions are filled from the older one, `merger` merges two
     versions in the mode CUSTOM. With `combines_by_ordering` rows of one batch go by their ordering values, whatever the mode.
     `change_log` says what is logged of changes, None for nothing. `virtual_key` says how the keys of files without meta columns come
     from the data. `path_columns` come with incoming rows and say their partition; no file holds them.
@@ -61,7 +61,7 @@ class RecordContext:
     populate_meta_fields: bool = True
     delete_field: str | None = None
     delete_marker: str | None = None
-    gaps: Gaps | None = None
+    fill_policy: FillPolicy | None = None
     merger: RecordMerger | None = None
     combines_by_ordering: bool = False
     change_log: LoggingMode | None = None
@@ -76,7 +76,7 @@ class RecordContext:
     @property
     def mixes_versions(self) -> bool:
         """True when a row can take values from several versions."""
-        return self.gaps is not None or self.merger is not None
+        return self.fill_policy is not None or self.merger is not None
 
     @property
     def compared_fields(self) -> tuple[str, ...]:

@@ -113,8 +113,8 @@ def iter_base_file(
             _check_types(storage, file, parquet.schema_arrow, needed)
         groups = list(range(parquet.num_row_groups)) if fragment is None or filter is None else _groups_to_read(fragment, needed, filter)
         in_file = [name for name in needed.names if name not in constants]
-        asked = in_file if other is None else [other.stored_name(name) for name in in_file]
-        stored = [name for name in asked if name in parquet.schema_arrow.names]
+        names = in_file if other is None else [other.stored_name(name) for name in in_file]
+        stored = [name for name in names if name in parquet.schema_arrow.names]
         left_out = None if without is None else _indices_in_groups(parquet, groups, without)
         begin = 0
         for batch in parquet.iter_batches(_batch_rows(parquet), row_groups=groups, columns=stored):

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.keygen.choose_generator import key_fields
 from pyhudi.merge.choose_merger import merge_rule
-from pyhudi.merge.partial_update import Gaps
+from pyhudi.merge.partial_update import FillPolicy
 from pyhudi.spec.table.cdc_mode import logging_mode
 from pyhudi.spec.table.payload_class import PartialMode
 from pyhudi.spec.table.table_config import TableConfig
@@ -38,7 +38,7 @@ def record_context_of(config: TableConfig, schema: pa.Schema, avro_json_with_met
         populate_meta_fields=config.populate_meta_fields,
         delete_field=rule.delete_field,
         delete_marker=rule.delete_marker,
-        gaps=None if rule.gaps is None else _with_defaults(rule.gaps, avro_json_with_meta),
+        fill_policy=None if rule.fill_policy is None else _with_defaults(rule.fill_policy, avro_json_with_meta),
         merger=rule.merger,
         combines_by_ordering=rule.combines_by_ordering,
         change_log=logging_mode(config),
@@ -46,9 +46,9 @@ def record_context_of(config: TableConfig, schema: pa.Schema, avro_json_with_met
     )
 
 
-def _with_defaults(gaps: Gaps, avro_json: str) -> Gaps:
-    if gaps.mode is not PartialMode.IGNORE_DEFAULTS:
-        return gaps
+def _with_defaults(fill_policy: FillPolicy, avro_json: str) -> FillPolicy:
+    if fill_policy.mode is not PartialMode.IGNORE_DEFAULTS:
+        return fill_policy
     fields: list[dict[str, Any]] = json.loads(avro_json)["fields"]
     scalars = ((field["name"], field.get("default")) for field in fields)
-    return replace(gaps, defaults=tuple((name, value) for name, value in scalars if isinstance(value, bool | int | float | str)))
+    return replace(fill_policy, defaults=tuple((name, value) for name, value in scalars if isinstance(value, bool | int | float | str)))

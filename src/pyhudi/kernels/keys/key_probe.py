@@ -86,13 +86,13 @@ def rows_of_keys(
         return nothing, nothing
     parts = [(nothing, nothing)]
     with open_fragment(storage, file.path) as fragment:
-        asked = _possible(footer_entries(fragment), wanted, fragment.metadata.num_rows, precheck)
-        values = wanted if len(asked) == len(wanted) else wanted.take(pa.array(asked))
+        candidates = _possible(footer_entries(fragment), wanted, fragment.metadata.num_rows, precheck)
+        values = wanted if len(candidates) == len(wanted) else wanted.take(pa.array(candidates))
         begin = 0
-        for stored in _stored_keys(storage, file, fragment, virtual_key) if len(asked) else ():
+        for stored in _stored_keys(storage, file, fragment, virtual_key) if len(candidates) else ():
             indices = pc.index_in(stored, value_set=values)
             rows = np.flatnonzero(pc.is_valid(indices).to_numpy(zero_copy_only=False))
-            parts.append((rows + begin, asked[indices.drop_null().to_numpy()]))
+            parts.append((rows + begin, candidates[indices.drop_null().to_numpy()]))
             begin += len(stored)
     return np.concatenate([rows for rows, _ in parts]), np.concatenate([numbers for _, numbers in parts])
 
@@ -120,11 +120,11 @@ def _stored_keys(
 
 def _possible(footer: dict[str, str], wanted: pa.StringArray, rows: int, precheck: Precheck) -> Indices:
     """Return the numbers of the wanted keys that can be in a file of so many rows with this footer; the fewer, the faster is the search."""
-    asked = np.arange(len(wanted))
+    candidates = np.arange(len(wanted))
     lower, upper = footer.get(FOOTER_MIN_KEY), footer.get(FOOTER_MAX_KEY)
     if precheck.ranges and lower is not None and upper is not None and max(lower + upper, default="") < _FIRST_DIFFERENT:
         within = pc.and_(pc.greater_equal(wanted, lower), pc.less_equal(wanted, upper))
-        asked = np.flatnonzero(within.to_numpy(zero_copy_only=False))
-    if precheck.bloom and not may_hold_keys(footer, wanted.take(pa.array(asked)), rows):
-        return asked[:0]
-    return asked
+        candidates = np.flatnonzero(within.to_numpy(zero_copy_only=False))
+    if precheck.bloom and not may_hold_keys(footer, wanted.take(pa.array(candidates)), rows):
+        return candidates[:0]
+    return candidates

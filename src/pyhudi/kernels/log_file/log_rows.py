@@ -51,7 +51,7 @@ class LogRows:
 
     `rows` has the columns that were asked for or that decide, the record key among them as a rule, with the table's types; of a delete
     only key and ordering values count. `positions` are rows of the slice's base file, -1 where a block does not tell. `block` is the
-    number of each version's block, and `held` says for each block which columns its rows bring, None for all.
+    number of each version's block, and `present_columns` says for each block which columns its rows bring, None for all.
     """
 
     rows: pa.Table
@@ -59,7 +59,7 @@ class LogRows:
     commit_time_deletes: Mask
     positions: Indices
     block: Indices
-    held: tuple[frozenset[str] | None, ...]
+    present_columns: tuple[frozenset[str] | None, ...]
 
     @property
     def keys(self) -> pa.StringArray:
@@ -188,8 +188,8 @@ def _block_parts(
             begin = end
     else:
         other = alignment(context.schema, block.header.instant or "")
-        asked = [*wanted.names, OPERATION]
-        names = asked if other is None else [name for name in map(other.stored_name, asked) if name is not None]
+        requested_names = [*wanted.names, OPERATION]
+        names = requested_names if other is None else [name for name in map(other.stored_name, requested_names) if name is not None]
         for stored in data_rows(block, content, names):
             rows = promoted_rows(stored, wanted) if other is None else other.rows(stored)
             end = begin + rows.num_rows
@@ -258,16 +258,16 @@ def _of_part(block_part: _BlockPart, part: tuple[int, int]) -> _BlockPart:
 
 
 def _join_blocks(
-    block_parts: Sequence[_BlockPart], numbers: Sequence[Indices], held: tuple[frozenset[str] | None, ...], wanted: pa.Schema
+    block_parts: Sequence[_BlockPart], numbers: Sequence[Indices], present_columns: tuple[frozenset[str] | None, ...], wanted: pa.Schema
 ) -> LogRows:
     if not block_parts:
         nothing, nobody = np.zeros(0, bool), np.zeros(0, np.int64)
-        return LogRows(wanted.empty_table(), nothing, nothing, nobody, nobody, held)
+        return LogRows(wanted.empty_table(), nothing, nothing, nobody, nobody, present_columns)
     return LogRows(
         pa.concat_tables([block_part.rows for block_part in block_parts]),
         np.concatenate([block_part.deletes for block_part in block_parts]),
         np.concatenate([block_part.commit_time_deletes for block_part in block_parts]),
         np.concatenate([block_part.positions for block_part in block_parts]),
         np.concatenate(numbers),
-        held,
+        present_columns,
     )

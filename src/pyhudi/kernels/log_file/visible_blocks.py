@@ -56,7 +56,7 @@ def choose_blocks(blocks: Iterable[LogBlock], visibility: Visibility, layout: in
 def _shows(block: LogBlock, visibility: Visibility, layout: int) -> bool:
     instant = block.header.instant
     return instant is not None and (
-        (layout >= LOGS_NAMED_BY_INSTANT and instant == _instant_of_name(block.path)) or visibility.shows(instant)
+        (layout >= LOGS_NAMED_BY_INSTANT and instant == _instant_of_name(block.path)) or visibility.is_visible(instant)
     )
 
 

@@ -20,7 +20,7 @@ from pyhudi.kernels.arrays.record_versions import ranks
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.log_file.log_rows import LogRows
 from pyhudi.kernels.merge.base_row_lookup import BaseMatch
-from pyhudi.merge.partial_update import Gaps
+from pyhudi.merge.partial_update import FillPolicy
 from pyhudi.spec.table.payload_class import PartialMode
 
 _NOBODY = -1
@@ -109,7 +109,7 @@ class _MergeState:
         self._commit_time_delete_versions = np.concatenate([log.commit_time_deletes, np.zeros(more, bool)])
         self._has_column = _ColumnPresence(log, versions.num_rows)
         self._ranks = {name: ranks(versions.column(name)) for name in context.compared_fields}
-        self._gaps = {} if context.gaps is None else _gaps(versions, context)
+        self._present_masks = {} if context.fill_policy is None else _present_masks(versions, context)
         self._ordered_by = {name: targets.start.copy() for name in context.compared_fields}
         self.sources = {name: targets.start.copy() for name in versions.schema.names}
         self.empty = ~targets.has_base
@@ -148,7 +148,7 @@ class _MergeState:
         filled = np.zeros(len(targets), bool)
         for name, source in self.sources.items():
             there, brings = source[targets], self._has_column(name, versions)
-            gap = self._gaps.get(name)
+            gap = self._present_masks.get(name)
             if gap is None:
                 source[targets] = np.where(wins, np.where(brings, versions, np.where(mixes, there, _NOBODY)), there)
                 continue
@@ -163,39 +163,39 @@ class _ColumnPresence:
     """Which versions bring which columns: those of partial blocks bring some."""
 
     def __init__(self, log: LogRows, versions: int) -> None:
-        self._held = log.held
-        self._block = np.concatenate([log.block, np.full(versions - len(log.block), len(log.held))])
+        self._present_columns = log.present_columns
+        self._block = np.concatenate([log.block, np.full(versions - len(log.block), len(log.present_columns))])
 
     def __call__(self, name: str, versions: Indices) -> Mask:
         """Say for each version whether it brings the column."""
-        by_block = np.array([present is None or name in present for present in (*self._held, None)])
+        by_block = np.array([present is None or name in present for present in (*self._present_columns, None)])
         result: Mask = by_block[self._block[versions]]
         return result
 
     def everything(self, versions: Indices) -> Mask:
         """Say for each version whether it brings all columns."""
-        by_block = np.array([present is None for present in (*self._held, None)])
+        by_block = np.array([present is None for present in (*self._present_columns, None)])
         result: Mask = by_block[self._block[versions]]
         return result
 
 
-def _gaps(versions: pa.Table, context: RecordContext) -> dict[str, Mask]:
+def _present_masks(versions: pa.Table, context: RecordContext) -> dict[str, Mask]:
     """Return for each data column whose gaps are filled which versions have one; an entry more for a value that nobody brings."""
-    result, gaps = {}, context.gaps
-    assert gaps is not None
+    result, fill_policy = {}, context.fill_policy
+    assert fill_policy is not None
     for field in versions.schema:
-        if field.name in context.schema.names and (mask := _gap_mask(versions.column(field.name), field, gaps)) is not None:
-            result[field.name] = np.append(mask, gaps.is_gap(field.name, None))
+        if field.name in context.schema.names and (mask := _missing_mask(versions.column(field.name), field, fill_policy)) is not None:
+            result[field.name] = np.append(mask, fill_policy.is_missing(field.name, None))
     return result
 
 
-def _gap_mask(column: pa.ChunkedArray, field: pa.Field, gaps: Gaps) -> Mask | None:
-    if gaps.mode is PartialMode.FILL_UNAVAILABLE:
+def _missing_mask(column: pa.ChunkedArray, field: pa.Field, fill_policy: FillPolicy) -> Mask | None:
+    if fill_policy.mode is PartialMode.FILL_UNAVAILABLE:
         if not (pt.is_string(field.type) or pt.is_binary(field.type)):
             return None
-        marker = pa.scalar(gaps.marker, pa.string()).cast(field.type)
+        marker = pa.scalar(fill_policy.marker, pa.string()).cast(field.type)
         return _mask(pc.equal(column, marker))
-    default = dict(gaps.defaults).get(field.name)
+    default = dict(fill_policy.defaults).get(field.name)
     if default is None or pt.is_nested(field.type):
         return _mask(pc.is_null(column))
     return _mask(pc.equal(column, pa.scalar(default).cast(field.type)))

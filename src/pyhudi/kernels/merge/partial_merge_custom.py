@@ -40,7 +40,7 @@ def fold_records(
             before[index] = number
             stored = state[index]
             merged = apply_incoming(
-                stored, _version(context, log, records[number], number), context.merge_mode, context.gaps, context.merger
+                stored, _version(context, log, records[number], number), context.merge_mode, context.fill_policy, context.merger
             )
             changed[index] |= merged is not stored
             removed[index] |= stored is not None and stored.by_commit_time
@@ -51,13 +51,13 @@ def fold_records(
 
 
 def _version(context: RecordContext, log: LogRows, record: dict[str, Any], number: int) -> RecordVersion:
-    present = log.held[log.block[number]]
+    present = log.present_columns[log.block[number]]
     deletes, hard = bool(log.deletes[number]), bool(log.commit_time_deletes[number])
     return RecordVersion(record, _ordering(context, record, present), deletes, hard, present)
 
 
-def _ordering(context: RecordContext, record: dict[str, Any], held: frozenset[str] | None) -> tuple[Any, ...]:
-    return tuple(record[name] if held is None or name in held else ABSENT for name in context.compared_fields)
+def _ordering(context: RecordContext, record: dict[str, Any], present_columns: frozenset[str] | None) -> tuple[Any, ...]:
+    return tuple(record[name] if present_columns is None or name in present_columns else ABSENT for name in context.compared_fields)
 
 
 def _repeats(log: LogRows, blocks: Sequence[LogBlock], records: list[dict[str, Any]], before: int | None, number: int) -> bool:

@@ -105,7 +105,9 @@ def _as_log(context: RecordContext, rows: pa.Table) -> LogRows:
     deletes = hard | marked_deletes(rows, context)
     count = rows.num_rows
     # Where no ordering values are compared, every delete counts by commit time.
-    return LogRows(rows, deletes, hard if context.compared_fields else deletes, np.full(count, -1), np.zeros(count, np.int64), held=(None,))
+    return LogRows(
+        rows, deletes, hard if context.compared_fields else deletes, np.full(count, -1), np.zeros(count, np.int64), present_columns=(None,)
+    )
 
 
 def _cast_records(context: RecordContext, rows: pa.Table) -> pa.Table:

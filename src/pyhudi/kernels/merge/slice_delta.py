@@ -91,7 +91,7 @@ def _delta_of(storage: Storage, context: RecordContext, task: SliceTask, blocks:
     log = read_log_rows(storage, context, blocks, needed.names, base_instant=instant, part=task.part)
     groups = codes(log.keys)
     match = match_base(storage, context, base, log, groups)
-    if context.mixes_versions or any(present is not None for present in log.held):
+    if context.mixes_versions or any(present is not None for present in log.present_columns):
         return _merge_partially(storage, context, base, log, blocks, targets_of(groups, match), match, wanted)
     return _merge_by_key(storage, context, base, log, groups, match, wanted)
 
@@ -116,15 +116,15 @@ def _merge_by_key(
 ) -> Delta:
     """Merge by the winner among the versions of each key."""
     winner = winners(groups, [log.rows.column(name) for name in context.compared_fields], log.commit_time_deletes)
-    cut = np.zeros(len(winner), bool)
-    cut[groups[log.commit_time_deletes]] = True
-    wins = _wins(storage, context, base, log, winner, cut, match)
+    commit_time_deleted = np.zeros(len(winner), bool)
+    commit_time_deleted[groups[log.commit_time_deletes]] = True
+    wins = _wins(storage, context, base, log, winner, commit_time_deleted, match)
     met = np.zeros(len(winner), bool)
     met[match.groups] = True
     # The row occurs once for each base row that it replaces; once also for keys that were deleted before, or are new.
     times = np.bincount(match.groups[wins], minlength=len(winner))
-    late = met & ~cut & (times == 0)
-    times[cut | ~met] = 1
+    late = met & ~commit_time_deleted & (times == 0)
+    times[commit_time_deleted | ~met] = 1
     times[log.deletes[winner]] = 0
     return Delta(
         masked=pa.array(match.rows[wins]),
@@ -146,11 +146,17 @@ def _take_rows(rows: pa.Table, row_indices: Indices, times: Indices) -> pa.Table
 
 
 def _wins(
-    storage: Storage, context: RecordContext, base: BaseFile | None, log: LogRows, winner: Indices, cut: Mask, match: BaseMatch
+    storage: Storage,
+    context: RecordContext,
+    base: BaseFile | None,
+    log: LogRows,
+    winner: Indices,
+    commit_time_deleted: Mask,
+    match: BaseMatch,
 ) -> Mask:
     """Say for each matched base row whether the winner of its key takes its place."""
     wins = np.ones(len(match.rows), bool)
-    compared = ~cut[match.groups]
+    compared = ~commit_time_deleted[match.groups]
     if context.compared_fields and base is not None and compared.any():
         stored = rows_at(storage, base, context.schema, context.compared_fields, match.rows[compared])
         incoming = log.rows.select(context.compared_fields).take(pa.array(winner[match.groups[compared]]))

@@ -96,7 +96,7 @@ def run_log_compact_task(storage: Storage, context: RecordContext, settings: Wri
     started = time.perf_counter()
     blocks = choose_blocks(slice_blocks(storage, task.slice, task.merge.layout), task.merge.visibility, task.merge.layout)
     log_rows = read_log_rows(storage, context, blocks, [*META_COLUMNS, *context.schema.names])
-    if context.mixes_versions or any(columns is not None for columns in log_rows.held):
+    if context.mixes_versions or any(columns is not None for columns in log_rows.present_columns):
         return []
     joined = join_rows(log_rows, context, task.slice.group.partition_path)
     task = reserve_name(storage, task, MarkerType.CREATE if task.is_named_by_instant else MarkerType.APPEND)

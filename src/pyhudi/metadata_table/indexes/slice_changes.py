@@ -30,7 +30,7 @@ from pyhudi.spec.files.log_block import BlockType
 from pyhudi.spec.visibility import Visibility
 
 #: In version 6 log files do not tell which of them are the commit's own, which is not complete yet; failed writes are rolled back by then.
-_EVERYTHING = Visibility(frozenset(), origin="9" * 17)
+_EVERYTHING = Visibility(frozenset(), archive_boundary="9" * 17)
 _KEEPS_ROWS = frozenset({Operation.COMPACT.value, Operation.LOG_COMPACT.value})
 
 

@@ -90,6 +90,6 @@ def _failed_instants(mdt: MetadataWriterTable, timeline: Timeline) -> Iterator[I
 
     Those of partitions that are built concurrently with writers stay.
     """
-    shown = visible_timeline(mdt.timeline, timeline)
-    pending = (instant for instant in shown.pending() if instant.action is Action.DELTA_COMMIT)
+    visible = visible_timeline(mdt.timeline, timeline)
+    pending = (instant for instant in visible.pending() if instant.action is Action.DELTA_COMMIT)
     yield from (instant for instant in pending if not is_under_way(instant, timeline))

@@ -131,9 +131,9 @@ class _BoundsCollector:
         self._is_tight = np.zeros(count, dtype=bool)
 
     def add(self, rows: Sequence[bytes], stats: StatsColumns, index_of: FileIndexLookup) -> None:
-        placed = np.array(index_of(rows, stats.names()), np.int64)
-        entries = np.flatnonzero((placed >= 0) & ~stats.is_deleted)
-        indices = placed[entries]
+        row_indices = np.array(index_of(rows, stats.names()), np.int64)
+        entries = np.flatnonzero((row_indices >= 0) & ~stats.is_deleted)
+        indices = row_indices[entries]
         values, nulls = stats.value_counts[entries], stats.null_counts[entries]
         is_bare = (stats.low.branch[entries] == 0) & (stats.high.branch[entries] == 0)
         self._has_values[indices] = ~(is_bare & (values > 0) & (values == nulls))

@@ -38,7 +38,7 @@ def missing_instants(metadata: Timeline, data: Timeline) -> tuple[str, ...]:
     """
     known = {instant.requested for instant in metadata.completed()}
     built = min((instant.completed or "" for instant in metadata.completed() if is_built(instant.requested)), default="")
-    start = metadata.origin or ""
+    start = metadata.archive_boundary or ""
     return tuple(
         instant.requested
         for instant in data.data_instants()
@@ -58,7 +58,7 @@ def unknown_instants(metadata: Timeline, data: Timeline) -> tuple[str, ...]:
     A build of indexes is none, and no log compaction of the metadata table.
     """
     known = {instant.requested for instant in data.instants if instant.is_completed or instant.action is Action.INDEXING}
-    start = data.origin or ""
+    start = data.archive_boundary or ""
     return tuple(
         instant.requested
         for instant in metadata.completed()

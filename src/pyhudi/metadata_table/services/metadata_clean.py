@@ -56,7 +56,7 @@ def _clean(mdt: MetadataWriterTable, inflight: Collection[str], earliest: Instan
         retained_action=earliest.action.value,
         last_completed=last.requested,
         files={partition: tuple(f"{mdt.storage.uri}/{path}" for path in paths) for partition, paths in files.items()},
-        extra={},
+        extra_metadata={},
     )
     requested = mdt.writer.request(Action.CLEAN, service_time(mdt, Service.CLEAN), encode_clean_plan(plan, sync=mdt.sources.sync_marker()))
     _execute(mdt, requested, plan)
@@ -92,7 +92,7 @@ def _execute(mdt: MetadataWriterTable, instant: Instant, plan: CleanPlan) -> Non
         retained_from=plan.retained_from or "",
         last_completed=plan.last_completed,
         partitions=_list_completed(names),
-        extra={},
+        extra_metadata={},
     )
     mdt.writer.complete(instant, mdt.next_time(instant.requested), encode_clean_metadata(metadata, sync=mdt.sources.sync_marker()))
 

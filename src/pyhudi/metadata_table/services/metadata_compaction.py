@@ -22,7 +22,7 @@ from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.metadata_table.write.file_group_writer import write_base
 from pyhudi.spec.actions.commit import CommitMetadata, Operation, WriteStat, stats_by_partition
 from pyhudi.spec.actions.compaction import CompactionPlan, operation_of
-from pyhudi.spec.extra_metadata import SCHEMA_NOTE
+from pyhudi.spec.extra_metadata import SCHEMA_KEY
 from pyhudi.spec.files.file_group import FileSlice, join_path
 from pyhudi.spec.files.file_names import parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Action, Instant
@@ -84,7 +84,10 @@ def _compact(mdt: MetadataWriterTable, inflight: Collection[str]) -> MetadataWri
     partitions = (partition for partition, _ in walk_partitions(mdt.storage) if partition not in inflight)
     slices = [slice_ for partition in partitions for slice_ in mdt.slices(partition) if slice_.logs]
     plan = CompactionPlan(
-        tuple(operation_of(slice_, EXPECTED_BASE_BYTES) for slice_ in slices), extra={}, preserve_meta_columns=False, missing_partitions=()
+        tuple(operation_of(slice_, EXPECTED_BASE_BYTES) for slice_ in slices),
+        extra_metadata={},
+        preserve_meta_columns=False,
+        missing_partitions=(),
     )
     time = service_time(mdt, Service.COMPACTION)
     requested = mdt.writer.request(Action.COMPACTION, time, encode_compaction_plan(plan, sync=mdt.sources.sync_marker()))
@@ -93,7 +96,7 @@ def _compact(mdt: MetadataWriterTable, inflight: Collection[str]) -> MetadataWri
     engine = LocalEngine() if is_large else LocalEngine(threads=1)
     written = engine.run(lambda one: _compact_slice(mdt, one[1], time, f"{one[0]}-0-0"), list(enumerate(slices)))
     metadata = CommitMetadata(
-        stats=stats_by_partition(written), extra={SCHEMA_NOTE: mdt.encoder.schema}, operation=Operation.COMPACT, compacted=True
+        stats=stats_by_partition(written), extra_metadata={SCHEMA_KEY: mdt.encoder.schema}, operation=Operation.COMPACT, compacted=True
     )
     content = commit_content(metadata, mdt.config.layout, sync=mdt.sources.sync_marker())
     mdt.writer.complete(begun, mdt.next_time(time), content)

@@ -25,7 +25,7 @@ from pyhudi.metadata_table.services.metadata_compaction import EXPECTED_BASE_BYT
 from pyhudi.metadata_table.write.file_group_writer import write_joined_log
 from pyhudi.spec.actions.commit import CommitMetadata, Operation, WriteStat, stats_by_partition
 from pyhudi.spec.actions.compaction import LOG_COMPACTION_STRATEGY, CompactionPlan, operation_of
-from pyhudi.spec.extra_metadata import SCHEMA_NOTE
+from pyhudi.spec.extra_metadata import SCHEMA_KEY
 from pyhudi.spec.files.file_group import FileSlice, LogFile
 from pyhudi.spec.instant import Action
 from pyhudi.timeline.clock import following
@@ -103,7 +103,7 @@ def _time(mdt: MetadataWriterTable, data: Timeline, slices: Collection[FileSlice
 def _log_compact(mdt: MetadataWriterTable, slices: Collection[FileSlice], time: str) -> MetadataWriterTable:
     plan = CompactionPlan(
         tuple(operation_of(slice_, EXPECTED_BASE_BYTES) for slice_ in slices),
-        extra={},
+        extra_metadata={},
         strategy=LOG_COMPACTION_STRATEGY,
         preserve_meta_columns=True,
         missing_partitions=(),
@@ -114,7 +114,7 @@ def _log_compact(mdt: MetadataWriterTable, slices: Collection[FileSlice], time: 
     engine = LocalEngine() if is_large else LocalEngine(threads=1)
     written = engine.run(lambda one: _join(mdt, one[1], time, f"{one[0]}-0-0"), list(enumerate(slices)))
     metadata = CommitMetadata(
-        stats=stats_by_partition(written), extra={SCHEMA_NOTE: mdt.encoder.schema}, operation=Operation.LOG_COMPACT, compacted=True
+        stats=stats_by_partition(written), extra_metadata={SCHEMA_KEY: mdt.encoder.schema}, operation=Operation.LOG_COMPACT, compacted=True
     )
     mdt.writer.complete(begun, mdt.next_time(time), commit_content(metadata, mdt.config.layout, sync=mdt.sources.sync_marker()))
     return mdt.reload()

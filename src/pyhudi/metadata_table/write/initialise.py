@@ -18,7 +18,7 @@ from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.metadata_table.write.data_table_changes import InitialGroup
 from pyhudi.metadata_table.write.file_group_writer import write_base, write_base_columns, write_initial_log
 from pyhudi.spec.actions.commit import CommitMetadata, WriteStat
-from pyhudi.spec.extra_metadata import SCHEMA_NOTE
+from pyhudi.spec.extra_metadata import SCHEMA_KEY
 from pyhudi.spec.files.file_group import join_path
 from pyhudi.spec.files.file_names import PARTITION_METAFILE
 from pyhudi.spec.instant import Action, Instant
@@ -60,7 +60,7 @@ def complete_build(
     mdt: MetadataWriterTable, build: Instant, stats: Mapping[str, tuple[WriteStat, ...]], data: Timeline
 ) -> MetadataWriterTable:
     """Complete the delta commit of a build, and return the metadata table as it is then."""
-    metadata = CommitMetadata(stats=stats, extra={SCHEMA_NOTE: mdt.encoder.schema}, operation="BULK_INSERT_PREPPED")
+    metadata = CommitMetadata(stats=stats, extra_metadata={SCHEMA_KEY: mdt.encoder.schema}, operation="BULK_INSERT_PREPPED")
     content = commit_content(metadata, mdt.config.layout, sync=mdt.sources.sync_marker())
     mdt.writer.complete(build, mdt.next_time(data.greatest_time()), content)
     return mdt.reload()

@@ -15,7 +15,7 @@ from pyhudi.metadata_table.write.data_table_changes import ChangesByPartition, P
 from pyhudi.metadata_table.write.file_group_writer import write_initial_log, write_log
 from pyhudi.metadata_table.write.inflight import create_file_groups
 from pyhudi.spec.actions.commit import CommitMetadata, WriteStat
-from pyhudi.spec.extra_metadata import SCHEMA_NOTE
+from pyhudi.spec.extra_metadata import SCHEMA_KEY
 from pyhudi.spec.files.file_group import FileGroupId, FileSlice
 from pyhudi.spec.instant import Action
 
@@ -33,7 +33,7 @@ def write_changes(mdt: MetadataWriterTable, instant: str, changes: Mapping[str, 
     stats = {name: _write_partition(mdt, instant, name, groups[name], change) for name, change in changes.items()}
     metadata = CommitMetadata(
         stats={partition: written for partition, written in stats.items() if written},
-        extra={SCHEMA_NOTE: mdt.encoder.schema},
+        extra_metadata={SCHEMA_KEY: mdt.encoder.schema},
         operation="UPSERT_PREPPED",
     )
     content = commit_content(metadata, mdt.config.layout, sync=mdt.sources.sync_marker())

@@ -32,11 +32,11 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FunctionCall:
     """A function of one column with its constant arguments by name, all lower case; `zone` if its result depends on one.
 
     Example:
-        >>> Call("from_unixtime", Column(("ts",), pa.int64()), pa.string(), (("format", "yyyy-MM-dd"),), "UTC").function
+        >>> FunctionCall("from_unixtime", Column(("ts",), pa.int64()), pa.string(), (("format", "yyyy-MM-dd"),), "UTC").function
         'from_unixtime'
     """
 
@@ -47,7 +47,7 @@ class Call:
     zone: str | None = None
 
 
-Operand: TypeAlias = Column | Call
+Operand: TypeAlias = Column | FunctionCall
 
 
 @dataclass(frozen=True, slots=True)

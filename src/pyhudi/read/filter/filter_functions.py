@@ -17,7 +17,7 @@ from pyhudi.errors import UsageError, did_you_mean
 from pyhudi.metadata_table.format.index_definitions import ZONE_OPTION
 from pyhudi.metadata_table.format.index_expressions import DEFAULT_PATTERN, IDENTITY, Expression
 from pyhudi.metadata_table.format.index_expressions import FUNCTIONS as _COMPUTED
-from pyhudi.read.filter.condition import Call, Column, Operand
+from pyhudi.read.filter.condition import Column, FunctionCall, Operand
 
 ZONE: Final = "UTC"
 #: Names of the constant arguments, in the order in which SQL has them, as index definitions call them.
@@ -34,7 +34,7 @@ _OTHER_NAMES: Final = {"lcase": "lower", "ucase": "upper", "substr": "substring"
 NAMES: Final = frozenset({*_COMPUTED, *_OTHER_NAMES} - {IDENTITY})
 
 
-def call_of(name: str, column: Column, arguments: Sequence[object]) -> Call:
+def call_of(name: str, column: Column, arguments: Sequence[object]) -> FunctionCall:
     """Return a call of a function by its name in SQL.
 
     Raises:
@@ -59,7 +59,7 @@ def call_of(name: str, column: Column, arguments: Sequence[object]) -> Call:
     if kind is None:
         stated = f" with {', '.join(f'{one} {value!r}' for one, value in options)}" if options else ""
         raise UsageError(f"The filter calls {name} of column '{column.name}' of type {column.type}{stated}, which is not served.")
-    return Call(function, column, kind, options, ZONE if _shows_clock(function, column.type) else None)
+    return FunctionCall(function, column, kind, options, ZONE if _shows_clock(function, column.type) else None)
 
 
 def rows_of(operand: Operand) -> pc.Expression:
@@ -94,7 +94,7 @@ def _register(function: str, names: tuple[str, ...], kind: pa.DataType, result: 
         return Expression(function, stated | {ZONE_OPTION: ZONE}).of_column(column)
 
     types = {"column": kind, **{name: pa.string() for name in names}}
-    about = {"summary": f"{function} as in Spark", "description": "A function of expression indexes."}
+    summary = {"summary": f"{function} as in Spark", "description": "A function of expression indexes."}
     with contextlib.suppress(KeyError):  # another thread was faster
-        pc.register_scalar_function(compute, registered_name, about, types, result)
+        pc.register_scalar_function(compute, registered_name, summary, types, result)
     return registered_name

@@ -20,11 +20,11 @@ from pyhudi.errors import UsageError, did_you_mean
 from pyhudi.read.filter.condition import (
     MIRRORED,
     And,
-    Call,
     Column,
     Compare,
     Condition,
     Constant,
+    FunctionCall,
     In,
     IsNull,
     Not,
@@ -295,7 +295,7 @@ class _Parser:
 
 def _is_null(operand: Operand) -> Filter:
     """Return the test for null; a function is null where its column is, though it may have no result here for other values."""
-    return Filter(rows_of(operand.column if isinstance(operand, Call) else operand).is_null(), IsNull(operand))
+    return Filter(rows_of(operand.column if isinstance(operand, FunctionCall) else operand).is_null(), IsNull(operand))
 
 
 def _like(column: Operand, pattern: str) -> Condition:

@@ -33,7 +33,7 @@ from pyhudi.spec.table_features import check_readable
 from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline.moved_timeline import reread_when_moved
 from pyhudi.timeline.timeline import Timeline
 
@@ -74,7 +74,7 @@ class ChangeData:
         return SlicesOverTime(self.instant_range.storage, self.instant_range.config)
 
     def _tasks_of(self, instant: Instant) -> Iterator[ChangeTask]:
-        metadata = commit_of(self.instant_range.storage, self.instant_range.config, self.instant_range.end, instant)
+        metadata = load_commit_metadata(self.instant_range.storage, self.instant_range.config, self.instant_range.end, instant)
         if metadata.operation in _MOVES:
             return
         before, after = self.instant_range.end.before(instant), self.instant_range.end.through(instant)

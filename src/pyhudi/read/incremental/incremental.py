@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from pyhudi.errors import UnsupportedError
 from pyhudi.read.incremental.instant_range import FULL_SCAN, InstantRange, instant_range_of
-from pyhudi.read.snapshot.query_type import Mode, SnapshotQuery
+from pyhudi.read.snapshot.query_type import QueryType, SnapshotQuery
 from pyhudi.read.snapshot.read_schema import StoredSchema, table_schema
 from pyhudi.read.snapshot.snapshot import Snapshot, open_snapshot
 from pyhudi.schema.meta_columns import COMMIT_TIME
@@ -30,7 +30,7 @@ from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table_features import check_readable
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline.moved_timeline import reread_when_moved
 
 #: The option that asks for the columns at the end of a span.
@@ -50,7 +50,7 @@ class ChangesQuery:
 
     since: str | datetime | None = None
     until: str | datetime | None = None
-    mode: Mode = "snapshot"
+    mode: QueryType = "snapshot"
     may_scan: bool = True
     by_requested: bool = False
     change_data: bool = False
@@ -178,7 +178,7 @@ def _written_files(instant_range: InstantRange, *, may_scan: bool) -> Written:
 
 
 def _groups_of(instant_range: InstantRange, instant: Instant) -> Iterator[FileGroupId]:
-    for path, stats in commit_of(instant_range.storage, instant_range.config, instant_range.end, instant).stats.items():
+    for path, stats in load_commit_metadata(instant_range.storage, instant_range.config, instant_range.end, instant).stats.items():
         for stat in stats:
             if stat.file_id:
                 yield FileGroupId(path, stat.file_id)

@@ -77,11 +77,11 @@ class InstantRange:
         if self.older:
             return None
         if self.end.layout == 1:
-            if self.end.origin is None or self.since >= self.end.origin:
+            if self.end.archive_boundary is None or self.since >= self.end.archive_boundary:
                 return None
             raise UnsupportedError(
                 f"changes of table {self.storage.uri} since {self.since}: commits of that time are archived, and version 6 does not tell"
-                f" which; begin at {self.end.origin} or later, or at 'earliest'."
+                f" which; begin at {self.end.archive_boundary} or later, or at 'earliest'."
             )
         if self.since >= self.earliest_time:
             return None

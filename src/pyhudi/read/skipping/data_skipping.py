@@ -24,7 +24,7 @@ from pyhudi.kernels.base_file.schema_projection import alignment_with
 from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.index_definitions import IndexDefinition
 from pyhudi.metadata_table.read.metadata_table import MetadataTable
-from pyhudi.read.filter.condition import Call, Column, Condition, Operand, operands
+from pyhudi.read.filter.condition import Column, Condition, FunctionCall, Operand, operands
 from pyhudi.read.filter.point_predicates import implied_keys, implied_values
 from pyhudi.read.skipping.bounds import Bounds, may_match
 from pyhudi.read.skipping.bucket_pruning import BUCKET_INDEX, Buckets
@@ -45,7 +45,7 @@ BY_PATH: Final = "partition path"
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class SkippingResult:
     """What of some partitions is read, and what is left out: partitions and slices, each with the index that proved it."""
 
     slices: Sequence[FileSlice]
@@ -67,7 +67,7 @@ def explain_pruning(
         skipping: what indexes are asked; None to ask none.
     """
     by_path = set(retained_paths)
-    chosen = Chosen(()) if skipping is None else skipping.choose(retained_paths)
+    chosen = SkippingResult(()) if skipping is None else skipping.choose(retained_paths)
     out: dict[FileGroupId, str | None] = {file_slice.group: index for file_slices, index in chosen.slices_out for file_slice in file_slices}
     out |= {file_slice.group: None for file_slice in chosen.slices}
     reasons: list[tuple[FileSlice, str | None]] = []
@@ -94,11 +94,11 @@ class Skipping:
     at_any_price: bool = False
 
     @collector_paused()
-    def choose(self, paths: Sequence[str]) -> Chosen:
+    def choose(self, paths: Sequence[str]) -> SkippingResult:
         """Return which file slices of these partitions are read; partitions that are left out are not listed."""
-        located = self._located(paths)
-        if located is not None:
-            return located
+        selected = self._select_by_key(paths)
+        if selected is not None:
+            return selected
         partitions_out = self._partitions_out(paths)
         left = SliceList.joined(self.snapshot.slice_list(path) for path in paths if path not in partitions_out)
         out: list[tuple[Sequence[FileSlice], str]] = []
@@ -111,7 +111,7 @@ class Skipping:
             if stays is not None and not stays.all():
                 out.append((left.take(np.flatnonzero(~stays).tolist()), index))
                 left = left.take(np.flatnonzero(stays).tolist())
-        return Chosen(list(left), partitions_out, out)
+        return SkippingResult(list(left), partitions_out, out)
 
     def _other_buckets(self, slices: Sequence[FileSlice]) -> list[FileSlice]:
         """Return the slices that are buckets of other records than those that can match."""
@@ -145,7 +145,7 @@ class Skipping:
             self._warn(index, error)
             return None
 
-    def _located(self, paths: Sequence[str]) -> Chosen | None:
+    def _select_by_key(self, paths: Sequence[str]) -> SkippingResult | None:
         """Return what is read when an index of keys says where the rows are that can match; None when none does."""
         table = self._table
         if table is None or table.is_ahead or self.snapshot.query.mode != "snapshot" or self.snapshot.scope:
@@ -162,7 +162,7 @@ class Skipping:
             self._warn(partitions.RECORD_INDEX, error)
             return None
         slices = SliceList.joined(by_path[path] for path in paths if path in by_path)
-        return Chosen(list(slices), {path: index for path in paths if path not in by_path}, others_out=index)
+        return SkippingResult(list(slices), {path: index for path in paths if path not in by_path}, others_out=index)
 
     def _slices_of(self, groups: Mapping[str, set[str]]) -> dict[str, SliceList]:
         """Return the slices of file groups, both by partition path.
@@ -181,11 +181,13 @@ class Skipping:
         table, index = self._table, partitions.PARTITION_STATS
         if table is None or self._mixes_versions or self._has_other_names or table.is_ahead:
             return {}
-        asked = self._indexed(index)
-        if not asked or not self._pays(index, len(paths)):
+        columns_of_filter = self._indexed(index)
+        if not columns_of_filter or not self._pays(index, len(paths)):
             return {}
         try:
-            stays = self._columns_may_match(len(paths), asked, partition_bounds(table, {one.name: one.type for one in asked}, paths))
+            stays = self._columns_may_match(
+                len(paths), columns_of_filter, partition_bounds(table, {one.name: one.type for one in columns_of_filter}, paths)
+            )
         except (CorruptTableError, UnsupportedError) as error:
             self._warn(index, error)
             return {}
@@ -193,9 +195,9 @@ class Skipping:
 
     def _by_column_stats(self, table: MetadataTable, slices: SliceList) -> Mask:
         index = partitions.COLUMN_STATS
-        asked = self._indexed(index)
-        bounds = slice_bounds(table, index, {one.name: one.type for one in asked}, slices.files(), self._has_names_of_today)
-        return self._columns_may_match(len(slices), asked, bounds) | self._unclear(slices)
+        columns_of_filter = self._indexed(index)
+        bounds = slice_bounds(table, index, {one.name: one.type for one in columns_of_filter}, slices.files(), self._has_names_of_today)
+        return self._columns_may_match(len(slices), columns_of_filter, bounds) | self._unclear(slices)
 
     def _by_expression(self, definition: IndexDefinition, operand: Operand, table: MetadataTable, slices: SliceList) -> Mask:
         if definition.type == partitions.BLOOM_FILTERS:
@@ -220,8 +222,8 @@ class Skipping:
         out = {file_slice.group for file_slice in without_values(table, index, known, strings)}
         return np.array([file_slice.group not in out for file_slice in slices], dtype=bool)
 
-    def _columns_may_match(self, count: int, asked: Sequence[Column], bounds: Mapping[str, Bounds]) -> Mask:
-        known: dict[Operand, Bounds] = {column: bounds[column.name] for column in asked if column.name in bounds}
+    def _columns_may_match(self, count: int, columns_of_filter: Sequence[Column], bounds: Mapping[str, Bounds]) -> Mask:
+        known: dict[Operand, Bounds] = {column: bounds[column.name] for column in columns_of_filter if column.name in bounds}
         for call in self._calls:
             of_call = bounds_of_call(call, known[call.column]) if call.column in known else None
             if of_call is not None:
@@ -276,8 +278,10 @@ class Skipping:
     def _columns(self) -> tuple[Column, ...]:
         """The columns that the filter tests, but those whose name leaves open if a dot is part of it or leads into a struct."""
         dotted = {field.name for field in self.snapshot.schema if "." in field.name} | self._in_paths
-        asked = {operand for operand in operands(self.condition) if isinstance(operand, Column)} | {call.column for call in self._calls}
-        plain = (column for column in asked if column.name not in dotted and not any("." in part for part in column.path))
+        columns_of_filter = {operand for operand in operands(self.condition) if isinstance(operand, Column)} | {
+            call.column for call in self._calls
+        }
+        plain = (column for column in columns_of_filter if column.name not in dotted and not any("." in part for part in column.path))
         return tuple(sorted(plain, key=lambda column: column.name))
 
     @cached_property
@@ -286,9 +290,9 @@ class Skipping:
         return path_columns(self.snapshot.schema, self.snapshot.config)
 
     @cached_property
-    def _calls(self) -> tuple[Call, ...]:
+    def _calls(self) -> tuple[FunctionCall, ...]:
         """The tested functions whose values are bounded by those of their columns."""
-        return tuple({operand: None for operand in operands(self.condition) if isinstance(operand, Call) and keeps_order(operand)})
+        return tuple({operand: None for operand in operands(self.condition) if isinstance(operand, FunctionCall) and keeps_order(operand)})
 
     @cached_property
     def _table(self) -> MetadataTable | None:

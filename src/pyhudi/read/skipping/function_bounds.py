@@ -15,7 +15,7 @@ import pyarrow.types as pt
 
 from pyhudi.metadata_table.format.index_definitions import ZONE_OPTION
 from pyhudi.metadata_table.format.index_expressions import PER_DAY, Expression
-from pyhudi.read.filter.condition import Call
+from pyhudi.read.filter.condition import FunctionCall
 from pyhudi.read.skipping.bounds import Bounds
 
 _FIXED_ZONE: Final = re.compile(r"UTC|GMT|Z|Etc/UTC|Etc/GMT|[+-]\d\d:\d\d")
@@ -24,7 +24,7 @@ _ORDERED: Final = re.compile(r"yyyy([^A-Za-z']*MM([^A-Za-z']*dd([^A-Za-z']*HH([^
 _DAYS: Final = 1 << 30
 
 
-def keeps_order(call: Call) -> bool:
+def keeps_order(call: FunctionCall) -> bool:
     """Tell whether a greater value of the column never has a smaller one of the function."""
     options = dict(call.options)
     match call.function:
@@ -39,7 +39,7 @@ def keeps_order(call: Call) -> bool:
     return False
 
 
-def bounds_of_call(call: Call, column: Bounds) -> Bounds | None:
+def bounds_of_call(call: FunctionCall, column: Bounds) -> Bounds | None:
     """Return the bounds of a function that keeps order; None when it is not computed of such a column."""
     expression = Expression(call.function, {**dict(call.options), **({} if call.zone is None else {ZONE_OPTION: call.zone})})
     try:
@@ -54,7 +54,7 @@ def bounds_of_call(call: Call, column: Bounds) -> Bounds | None:
     return Bounds(low, high, column.has_values, column.has_nulls)
 
 
-def _shift_day(call: Call, side: pa.Array, sign: int) -> pa.Array:
+def _shift_day(call: FunctionCall, side: pa.Array, sign: int) -> pa.Array:
     """Return a bound moved outwards by a day, where the zone's clock may have been set back."""
     if call.zone is None or _FIXED_ZONE.fullmatch(call.zone):
         return side
@@ -63,7 +63,7 @@ def _shift_day(call: Call, side: pa.Array, sign: int) -> pa.Array:
     return pc.add_checked(side.cast(pa.int64()), sign * PER_DAY["s"]) if call.function == "from_unixtime" else side
 
 
-def _in_order(call: Call, column: Bounds) -> pa.BooleanArray:
+def _in_order(call: FunctionCall, column: Bounds) -> pa.BooleanArray:
     """Return where the texts or days of both bounds are ordered as the bounds are: not beyond four digits of years, nor 32 bits of days."""
     if call.function in ("date_format", "from_unixtime"):
         kind = pa.timestamp("s", "UTC") if call.function == "from_unixtime" else column.low.type

@@ -20,7 +20,7 @@ from pyhudi.metadata_table.format.index_definitions import ZONE_OPTION, IndexDef
 from pyhudi.metadata_table.format.index_expressions import IDENTITY
 from pyhudi.metadata_table.format.record import BloomFilterRecord
 from pyhudi.metadata_table.read.metadata_table import MetadataTable
-from pyhudi.read.filter.condition import Call, Condition, Operand, operands
+from pyhudi.read.filter.condition import Condition, FunctionCall, Operand, operands
 from pyhudi.spec.files.file_group import FileSlice
 
 #: Entries of an index's options that are arguments of its function.
@@ -45,7 +45,7 @@ def expression_indexes(table: MetadataTable, condition: Condition) -> Iterator[t
 
 def _speaks_of(definition: IndexDefinition, operand: Operand) -> bool:
     function = definition.function.lower() or IDENTITY
-    if not isinstance(operand, Call):
+    if not isinstance(operand, FunctionCall):
         return function == IDENTITY and (operand.name,) == definition.source_fields
     arguments = _DEFAULTS.get(function, {}) | {name: value for name, value in definition.options.items() if name in _ARGUMENTS}
     if function != operand.function or (operand.column.name,) != definition.source_fields or arguments != dict(operand.options):
@@ -53,7 +53,7 @@ def _speaks_of(definition: IndexDefinition, operand: Operand) -> bool:
     return not _depends_on_zone(operand) or definition.options.get(ZONE_OPTION) == operand.zone
 
 
-def _depends_on_zone(call: Call) -> bool:
+def _depends_on_zone(call: FunctionCall) -> bool:
     kind = call.column.type
     return call.zone is not None and not (pt.is_date(kind) or (pt.is_timestamp(kind) and kind.tz is None))
 

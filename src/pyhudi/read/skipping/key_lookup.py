@@ -29,10 +29,10 @@ from pyhudi.read.skipping.file_statistics import base_rows
 from pyhudi.read.skipping.partition_pruning import path_columns
 from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.spec.actions.commit import Operation
-from pyhudi.spec.extra_metadata import NEW_IN_LOGS_NOTE
+from pyhudi.spec.extra_metadata import LOG_INSERTS_KEY
 from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.spec.table.table_config import TableConfig
-from pyhudi.timeline.instant_details import commit_at
+from pyhudi.timeline.instant_details import find_commit_metadata
 
 #: A value of a secondary index with more records than this says little: they are in nearly all file groups.
 _MOST_RECORDS: Final = 1_000
@@ -125,11 +125,13 @@ def _logged_inserts(snapshot: Snapshot, slices: Sequence[FileSlice]) -> int | No
             by_instant.setdefault(log.name.instant, set()).add(log.path)
     total = 0
     for requested, paths in by_instant.items():
-        commit = None if snapshot.config.layout == 1 else commit_at(snapshot.storage, snapshot.config, snapshot.timeline, requested)
+        commit = (
+            None if snapshot.config.layout == 1 else find_commit_metadata(snapshot.storage, snapshot.config, snapshot.timeline, requested)
+        )
         if commit is None:
             return None
         inserts = {stat.path: stat.num_inserts for stat in commit.all_stats()}
-        if commit.operation == Operation.LOG_COMPACT or NEW_IN_LOGS_NOTE in commit.extra or not paths <= inserts.keys():
+        if commit.operation == Operation.LOG_COMPACT or LOG_INSERTS_KEY in commit.extra_metadata or not paths <= inserts.keys():
             return None
         total += sum(inserts[path] for path in paths)
     return total

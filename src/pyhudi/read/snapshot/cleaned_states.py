@@ -18,7 +18,7 @@ from pyhudi.spec.files.file_names import file_and_instant, parse_log_file_name
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.timeline.instant_details import action_of
+from pyhudi.timeline.instant_details import load_action_metadata
 from pyhudi.timeline.timeline import Timeline
 
 
@@ -44,7 +44,7 @@ def check_not_cleaned(storage: Storage, config: TableConfig, timeline: Timeline,
     view: FileSystemView | None = None
     for instant, done in _cleans_since(storage, config, timeline, at):
         reaches = bool(done.retained_from) and at >= timeline.effective_time(done.retained_from)
-        if reaches and (timeline.layout == 1 or not timeline.completed_late("", done.retained_from, f"{at}0")):
+        if reaches and (timeline.layout == 1 or not timeline.completed_at_or_after("", done.retained_from, f"{at}0")):
             continue
         if not reaches and done.retained_from and not _is_savepointed(timeline, time):
             raise _refusal(storage, time, instant, done.retained_from)
@@ -60,7 +60,7 @@ def _cleans_since(storage: Storage, config: TableConfig, timeline: Timeline, at:
             continue
         if instant.requested <= at:
             return
-        done = action_of(storage, config, timeline, instant)
+        done = load_action_metadata(storage, config, timeline, instant)
         if isinstance(done, CleanMetadata) and done.partitions:
             yield instant, done
 

@@ -13,11 +13,11 @@ from pyhudi.cache import LruCache
 from pyhudi.read.snapshot.identity_check import check_identity
 from pyhudi.read.snapshot.lost_instants import check_no_instant_lost
 from pyhudi.spec.actions.commit import CommitMetadata
-from pyhudi.spec.extra_metadata import COMMITTED_NOTE, IDENTITY_NOTE
+from pyhudi.spec.extra_metadata import COMMITTED_KEY, IDENTITY_KEY
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.timeline.instant_details import commit_of, read_details
+from pyhudi.timeline.instant_details import load_commit_metadata, read_details
 from pyhudi.timeline.timeline import Timeline
 
 #: How many commits, from the newest one, are looked at for notes: each costs one read where no commit of this package is among them.
@@ -96,12 +96,12 @@ def _known(storage: Storage, config: TableConfig, timeline: Timeline, instant: I
 
 def _read(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> _Notes:
     try:
-        if IDENTITY_NOTE.encode() not in read_details(storage, config, timeline, instant):
+        if IDENTITY_KEY.encode() not in read_details(storage, config, timeline, instant):
             return _NONE  # decoding takes far longer, and notes are not compressed
-        return _of_commit(commit_of(storage, config, timeline, instant))
+        return _of_commit(load_commit_metadata(storage, config, timeline, instant))
     except FileNotFoundError:  # archived since the timeline was loaded
         return _NONE
 
 
 def _of_commit(commit: CommitMetadata) -> _Notes:
-    return _Notes(commit.extra.get(IDENTITY_NOTE, ""), commit.extra.get(COMMITTED_NOTE, ""))
+    return _Notes(commit.extra_metadata.get(IDENTITY_KEY, ""), commit.extra_metadata.get(COMMITTED_KEY, ""))

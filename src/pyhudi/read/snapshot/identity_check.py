@@ -11,7 +11,7 @@ from typing import Final
 
 from pyhudi.errors import CorruptTableError, HudiError
 from pyhudi.metadata_table.read.writer_table import FOLDER
-from pyhudi.spec.extra_metadata import IDENTITY_NOTE
+from pyhudi.spec.extra_metadata import IDENTITY_KEY
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.table import table_keys as keys
 from pyhudi.spec.table.table_config import TableConfig
@@ -50,7 +50,7 @@ def check_identity(
     noted = noted_identity(note)
     if noted is None:
         raise CorruptTableError(
-            f"the extra metadata of '{instant_path(config, instant)}' of table {storage.uri} is damaged: the CRC of '{IDENTITY_NOTE}' does"
+            f"the extra metadata of '{instant_path(config, instant)}' of table {storage.uri} is damaged: the CRC of '{IDENTITY_KEY}' does"
             " not hold. Restore that file from a copy."
         )
     stored = identity_of(config)

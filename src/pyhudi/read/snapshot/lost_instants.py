@@ -10,12 +10,12 @@ from pyhudi.errors import CorruptTableError
 from pyhudi.spec.actions.restore import RestoreMetadata
 from pyhudi.spec.actions.rollback import RollbackMetadata
 from pyhudi.spec.committed_instants import noted_instants
-from pyhudi.spec.extra_metadata import COMMITTED_NOTE
+from pyhudi.spec.extra_metadata import COMMITTED_KEY
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.archived_v1_timeline import archived_instants
-from pyhudi.timeline.instant_details import action_of, instant_path
+from pyhudi.timeline.instant_details import instant_path, load_action_metadata
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import read_rows
 
@@ -39,12 +39,12 @@ def check_no_instant_lost(
     names = noted_instants(note)
     if names is None:
         raise CorruptTableError(
-            f"the extra metadata of '{instant_path(config, instant)}' of table {storage.uri} is damaged: the CRC of '{COMMITTED_NOTE}' does"
+            f"the extra metadata of '{instant_path(config, instant)}' of table {storage.uri} is damaged: the CRC of '{COMMITTED_KEY}' does"
             " not hold. Restore that file from a copy."
         )
     committed = {one.requested for one in timeline.data_instants()} | timeline.hidden | given_up
     # Whatever is older than the first active write counts as archived.
-    start = timeline.origin or ""
+    start = timeline.archive_boundary or ""
     requested_times = {_requested(name): name for name in names}
     missing = {time: name for time, name in requested_times.items() if time >= start and time not in committed}
     if missing:
@@ -79,7 +79,7 @@ def _unexplained(storage: Storage, config: TableConfig, timeline: Timeline, miss
 def _rolled_back(storage: Storage, config: TableConfig, timeline: Timeline) -> set[str]:
     result: set[str] = set()
     for instant in timeline.with_actions(Action.ROLLBACK, Action.RESTORE).completed():
-        details = action_of(storage, config, timeline, instant)
+        details = load_action_metadata(storage, config, timeline, instant)
         if isinstance(details, RollbackMetadata):
             result.update(details.commits)
         elif isinstance(details, RestoreMetadata):

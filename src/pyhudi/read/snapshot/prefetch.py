@@ -31,31 +31,31 @@ def side_by_side(streams: Sequence[Opener[Item]], *, ahead: int | None = None) -
         for opened in streams:
             yield from opened()
         return
-    lanes: list[_Lane[Item]] = [_Lane(stream, ahead) for stream in streams]
-    waiting = iter(lanes)
+    prefetched: list[_PrefetchedStream[Item]] = [_PrefetchedStream(stream, ahead) for stream in streams]
+    waiting = iter(prefetched)
     turn = threading.Lock()
 
     def work() -> None:
         while True:
             with turn:
-                lane = next(waiting, None)
-            if lane is None:
+                prefetched_stream = next(waiting, None)
+            if prefetched_stream is None:
                 return
-            lane.fill()
+            prefetched_stream.fill()
 
     try:
-        if workers().take(work, min(THREADS, len(lanes))):
-            for lane in lanes:
-                yield from lane.taken()
+        if workers().take(work, min(THREADS, len(prefetched))):
+            for prefetched_stream in prefetched:
+                yield from prefetched_stream.taken()
         else:
             for opened in streams:
                 yield from opened()
     finally:
-        for lane in lanes:
-            lane.stop()
+        for prefetched_stream in prefetched:
+            prefetched_stream.stop()
 
 
-class _Lane(Generic[Item]):
+class _PrefetchedStream(Generic[Item]):
     """One stream between the thread that reads it and the one that takes its items."""
 
     def __init__(self, stream: Opener[Item], ahead: int | None) -> None:

@@ -15,7 +15,7 @@ DATA_SKIPPING: Final = "hoodie.enable.data.skipping"
 VERIFY_CHECKSUMS: Final = "pyhudi.read.verify.checksums"
 MERGE_SIZE: Final = "hoodie.memory.merge.max.size"
 
-Mode: TypeAlias = Literal["snapshot", "read_optimized"]
+QueryType: TypeAlias = Literal["snapshot", "read_optimized"]
 
 #: Default of `hoodie.memory.merge.max.size`.
 MERGE_BYTES: Final = 128 << 20
@@ -33,7 +33,7 @@ class SnapshotQuery:
     Logs of `merge_bytes` are merged at once. `verifies_pages` is `pyhudi.read.verify.checksums`, of log files too.
     """
 
-    mode: Mode = "snapshot"
+    mode: QueryType = "snapshot"
     as_of: str | datetime | None = None
     use_metadata_table: bool = True
     skips_data: bool = True

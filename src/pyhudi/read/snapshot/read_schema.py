@@ -23,13 +23,13 @@ from pyhudi.schema.internal.internal_schema import InternalSchema
 from pyhudi.schema.internal.schema_history import SchemaHistory, reconciled, with_history
 from pyhudi.schema.meta_columns import without_meta_columns
 from pyhudi.spec.actions.commit import CommitMetadata
-from pyhudi.spec.extra_metadata import LATEST_SCHEMA, WRITER_NOTE
+from pyhudi.spec.extra_metadata import LATEST_SCHEMA, WRITER_KEY
 from pyhudi.spec.files.file_group import BaseFile
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.archived_v1_timeline import archived_instants
-from pyhudi.timeline.instant_details import commit_of, instant_path
+from pyhudi.timeline.instant_details import instant_path, load_commit_metadata
 from pyhudi.timeline.schema_files import read_schema_file
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import read_rows
@@ -121,7 +121,7 @@ def _recorded(
     storage: Storage, config: TableConfig, timeline: Timeline, latest: CommitMetadata | None
 ) -> tuple[Instant, CommitMetadata, str] | None:
     for instant in reversed(timeline.data_instants()):
-        commit = latest or commit_of(storage, config, timeline, instant)
+        commit = latest or load_commit_metadata(storage, config, timeline, instant)
         latest = None
         if commit.schema_json is not None:
             return instant, commit, commit.schema_json
@@ -135,8 +135,8 @@ def _history(
 
     Apache Hudi's replacecommits do not repeat the version, so that the folder is asked then.
     """
-    stated = commit.extra.get(LATEST_SCHEMA)
-    if not stated and WRITER_NOTE in commit.extra:
+    stated = commit.extra_metadata.get(LATEST_SCHEMA)
+    if not stated and WRITER_KEY in commit.extra_metadata:
         return None
     text = read_schema_file(storage, timeline)
     if text is None and not stated:
@@ -161,7 +161,7 @@ def _overlapping(storage: Storage, config: TableConfig, timeline: Timeline, vers
         done = timeline.completion_time(instant.requested)
         between = (one for one in versions if done and int(instant.requested) < one.version < int(done))
         if next(between, None) is not None:
-            stated = commit_of(storage, config, timeline, instant).extra.get(LATEST_SCHEMA)
+            stated = load_commit_metadata(storage, config, timeline, instant).extra_metadata.get(LATEST_SCHEMA)
             if stated:
                 result[instant.requested] = from_json(stated).version
     return result

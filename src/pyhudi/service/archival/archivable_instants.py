@@ -37,7 +37,7 @@ class Stay:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ArchivalInputs:
     """What else must be known of a table.
 
     `cleaned` is the last clean, `bounds` are further times from which on commits stay.
@@ -49,37 +49,37 @@ class Facts:
     bounds: tuple[Stay, ...] = ()
 
 
-def choose(facts: Facts, settings: ArchivalSettings) -> tuple[tuple[Instant, ...], str]:
+def choose(inputs: ArchivalInputs, settings: ArchivalSettings) -> tuple[tuple[Instant, ...], str]:
     """Return the instants to archive, by requested time, and what keeps the next commit; `""` when there are few enough."""
-    commits = facts.timeline.data_instants()
+    commits = inputs.timeline.data_instants()
     if len(commits) <= settings.most:
         return (), ""
-    bound = min(_stays(facts, settings), key=lambda stay: stay.time, default=None)
-    saved = {one.requested for one in facts.timeline.completed() if one.action is Action.SAVEPOINT}
+    bound = min(_stays(inputs, settings), key=lambda stay: stay.time, default=None)
+    saved = {one.requested for one in inputs.timeline.completed() if one.action is Action.SAVEPOINT}
     free = [one for one in commits if (bound is None or one.requested < bound.time) and one.requested not in saved]
     chosen = free[: len(commits) - settings.fewest]
     retained = "" if bound is None or len(chosen) == len(commits) - settings.fewest else bound.reason
     if not chosen:
         return (), retained
-    along = [one for one in facts.timeline.completed() if one.action in _GO_ALONG and one.requested < chosen[-1].requested]
+    along = [one for one in inputs.timeline.completed() if one.action in _GO_ALONG and one.requested < chosen[-1].requested]
     return tuple(sorted((*chosen, *along), key=lambda one: one.requested)), retained
 
 
-def _stays(facts: Facts, settings: ArchivalSettings) -> Iterator[Stay]:
-    timeline = facts.timeline
+def _stays(inputs: ArchivalInputs, settings: ArchivalSettings) -> Iterator[Stay]:
+    timeline = inputs.timeline
     commits = timeline.data_instants()
-    yield from facts.bounds
+    yield from inputs.bounds
     pending = next(iter(timeline.pending()), None)
     if pending is not None:
         # The commit before it stays as well: what was pending may be rolled back, and then it is the last one before.
         before = [one.requested for one in commits if one.requested < pending.requested]
         yield Stay(before[-1] if before else pending.requested, f"{pending.action} {pending.requested} is pending")
-    if facts.is_merge_on_read and settings.compaction_deltas and (counted := _for_compaction(timeline, settings.compaction_deltas)):
+    if inputs.is_merge_on_read and settings.compaction_deltas and (counted := _for_compaction(timeline, settings.compaction_deltas)):
         yield Stay(counted, "the trigger of compaction counts delta commits from there on")
-    if (replaced := _for_replaced_files(facts)) is not None:
+    if (replaced := _for_replaced_files(inputs)) is not None:
         yield Stay(replaced.requested, f"the files that {replaced.action} {replaced.requested} replaced are not cleaned yet")
-    if settings.behind_cleaning and facts.cleaned is not None and facts.cleaned.retained_from:
-        yield Stay(facts.cleaned.retained_from, f"clean {facts.cleaned.requested} kept its files")
+    if settings.behind_cleaning and inputs.cleaned is not None and inputs.cleaned.retained_from:
+        yield Stay(inputs.cleaned.retained_from, f"clean {inputs.cleaned.requested} kept its files")
     if not settings.beyond_savepoints:
         saved = next((one for one in timeline.completed() if one.action is Action.SAVEPOINT), None)
         if saved is not None:
@@ -96,10 +96,10 @@ def _for_compaction(timeline: Timeline, counted: int) -> str | None:
     return first if len(deltas) < counted else deltas[-counted].requested
 
 
-def _for_replaced_files(facts: Facts) -> Instant | None:
+def _for_replaced_files(inputs: ArchivalInputs) -> Instant | None:
     """Return the first replacecommit whose replaced files may still be there: without it a reader would show their rows again."""
-    replacing = [one for one in facts.timeline.instants if one.action in _REPLACE]
-    cleaned = facts.cleaned
+    replacing = [one for one in inputs.timeline.instants if one.action in _REPLACE]
+    cleaned = inputs.cleaned
     if cleaned is None:
         return next(iter(replacing), None)
     lower = cleaned.retained_from or cleaned.requested

@@ -12,7 +12,7 @@ from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.format.metadata_settings import MetadataSettings
 from pyhudi.metadata_table.read.valid_instants import missing_instants
 from pyhudi.metadata_table.read.writer_table import MetadataWriterTable, TimeAndIds, open_writer_table
-from pyhudi.service.archival.archivable_instants import Cleaned, Facts, Stay, choose
+from pyhudi.service.archival.archivable_instants import ArchivalInputs, Cleaned, Stay, choose
 from pyhudi.service.archival.archival_result import ArchivalResult
 from pyhudi.service.archival.archival_settings import ArchivalSettings
 from pyhudi.service.archival.move_to_archive import drop_archived, move_to_archive
@@ -32,7 +32,7 @@ def is_due(storage: Storage, config: TableConfig, timeline: Timeline, settings: 
     """Tell whether commits of a table may be archived, as far as the metadata table does not keep them."""
     if len(timeline.data_instants()) <= settings.most:
         return False
-    return bool(choose(_facts(storage, config, timeline), settings)[0])
+    return bool(choose(_archival_inputs(storage, config, timeline), settings)[0])
 
 
 def archive(table: LockedTable, settings: ArchivalSettings, metadata: MetadataSettings, *, dry_run: bool = False) -> ArchivalResult:
@@ -48,7 +48,7 @@ def archive(table: LockedTable, settings: ArchivalSettings, metadata: MetadataSe
     bounds, hindrance = _bounds(table, mdt)
     if hindrance:
         return ArchivalResult(kept_because=hindrance)
-    instants, kept_because = choose(_facts(table.storage, table.config, table.timeline, bounds), settings)
+    instants, kept_because = choose(_archival_inputs(table.storage, table.config, table.timeline, bounds), settings)
     if instants and not dry_run:
         move_to_archive(table.storage, table.config, table.timeline, instants, settings.merge)
     if mdt is None:
@@ -68,7 +68,7 @@ def _archive_metadata_table(mdt: MetadataWriterTable, left: Timeline, settings: 
     if not times:
         return ()
     bound = Stay(min(times), "the table's own timeline begins there")
-    instants, _ = choose(_facts(mdt.storage, mdt.config, mdt.timeline, (bound,)), settings)
+    instants, _ = choose(_archival_inputs(mdt.storage, mdt.config, mdt.timeline, (bound,)), settings)
     if instants and not dry_run:
         move_to_archive(mdt.storage, mdt.config, mdt.timeline, instants, settings.merge)
     return instants
@@ -102,8 +102,8 @@ def _bounds(table: LockedTable, mdt: MetadataWriterTable | None) -> tuple[tuple[
     return (() if first is None else (Stay(first.requested, f"the metadata table was last compacted at {compacted[-1]}"),)), ""
 
 
-def _facts(storage: Storage, config: TableConfig, timeline: Timeline, bounds: tuple[Stay, ...] = ()) -> Facts:
-    return Facts(timeline, config.is_merge_on_read, _last_clean(storage, config, timeline), bounds)
+def _archival_inputs(storage: Storage, config: TableConfig, timeline: Timeline, bounds: tuple[Stay, ...] = ()) -> ArchivalInputs:
+    return ArchivalInputs(timeline, config.is_merge_on_read, _last_clean(storage, config, timeline), bounds)
 
 
 def _last_clean(storage: Storage, config: TableConfig, timeline: Timeline) -> Cleaned | None:
@@ -113,5 +113,5 @@ def _last_clean(storage: Storage, config: TableConfig, timeline: Timeline) -> Cl
     done = read_action(storage, config, last)
     if not isinstance(done, CleanMetadata):
         return Cleaned(last.requested)
-    saved = tuple(time for time in (done.extra or {}).get(_SAVEPOINTED, "").split(",") if time)
+    saved = tuple(time for time in (done.extra_metadata or {}).get(_SAVEPOINTED, "").split(",") if time)
     return Cleaned(last.requested, done.retained_from or None, saved)

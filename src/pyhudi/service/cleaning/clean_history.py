@@ -95,9 +95,9 @@ def is_empty_file(storage: Storage, config: TableConfig, instant: Instant) -> bo
         return True
 
 
-def savepointed_by(extra: Mapping[str, str] | None) -> frozenset[str]:
+def savepointed_by(extra_metadata: Mapping[str, str] | None) -> frozenset[str]:
     """Return the savepointed commits that the extra metadata of a plan or clean name."""
-    return frozenset(time for time in (extra or {}).get(SAVEPOINTED, "").split(",") if time)
+    return frozenset(time for time in (extra_metadata or {}).get(SAVEPOINTED, "").split(",") if time)
 
 
 def savepoints_of(storage: Storage, config: TableConfig, timeline: Timeline) -> Savepoints:

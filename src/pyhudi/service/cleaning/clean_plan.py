@@ -131,7 +131,12 @@ def _searched_since(source: CleanInput, settings: CleanSettings, last: CleanMeta
     known = _SEARCHED.get(_table_key(source))
     if known is not None and known[0] in active and known[1] <= times and (last is None or last.retained_from <= known[0].requested):
         return known[0].requested
-    if last is None or not last.retained_from or FILTERED in (last.extra or {}) or not savepointed_by(last.extra) <= times:
+    if (
+        last is None
+        or not last.retained_from
+        or FILTERED in (last.extra_metadata or {})
+        or not savepointed_by(last.extra_metadata) <= times
+    ):
         return None
     return last.retained_from if active and active[0].requested <= last.retained_from else None
 
@@ -209,13 +214,13 @@ def _plan(
         last_completed="" if last is None else last.requested,
         files={path: tuple(f"{source.storage.uri}/{join_path(path, name)}" for name in sorted(names)) for path, names in sizes.items()},
         partitions_to_delete=tuple(dropped),
-        extra=_notes(settings, savepoints),
+        extra_metadata=_notes(settings, savepoints),
     )
 
 
 def _notes(settings: CleanSettings, savepoints: Savepoints) -> dict[str, str]:
-    notes = {SAVEPOINTED: ",".join(savepoints.times)} if savepoints.times else {}
-    return notes | ({FILTERED: ",".join(settings.selected) or settings.pattern} if settings.is_filtered else {})
+    extra_metadata = {SAVEPOINTED: ",".join(savepoints.times)} if savepoints.times else {}
+    return extra_metadata | ({FILTERED: ",".join(settings.selected) or settings.pattern} if settings.is_filtered else {})
 
 
 def _empty(

@@ -96,7 +96,7 @@ def complete_clean(
         retained_from=plan.retained_from or "",
         last_completed=plan.last_completed,
         partitions={path: _partition(path, work, dropped) for path in (*work.names, *(path for path in dropped if path not in work.names))},
-        extra=dict(plan.extra or {}),
+        extra_metadata=dict(plan.extra_metadata or {}),
     )
     sync = _metadata_sync(table, settings)
     check_lock_held(table, work.instant)

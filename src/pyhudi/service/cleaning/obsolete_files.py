@@ -49,7 +49,9 @@ class Retention:
 def retention(timeline: Timeline, earliest: str | None, versions: int, pending: Mapping[tuple[str, str], str]) -> Retention:
     """Return what stays, with the question answered once whether instants completed out of order."""
     is_late = (
-        earliest is not None and timeline.layout > 1 and timeline.completed_late("", earliest, f"{timeline.effective_time(earliest)}0")
+        earliest is not None
+        and timeline.layout > 1
+        and timeline.completed_at_or_after("", earliest, f"{timeline.effective_time(earliest)}0")
     )
     return Retention(timeline, earliest, versions, pending, is_late)
 

@@ -22,7 +22,7 @@ from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.instant import Action
 from pyhudi.spec.options import Options
 from pyhudi.spec.table.table_config import TableConfig
-from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline.load_timeline import load_timeline
 
 _log = logging.getLogger(__name__)
@@ -60,7 +60,10 @@ def clustering_is_due(table: WrittenTable, settings: ClusteringSettings) -> bool
     """Tell whether as many commits were made since the last clustering as the settings say."""
     since, storage, timeline = 0, table.runner.storage, table.timeline
     for instant in reversed(timeline.data_instants()):
-        if instant.action is Action.REPLACE_COMMIT and commit_of(storage, table.config, timeline, instant).operation == Operation.CLUSTER:
+        if (
+            instant.action is Action.REPLACE_COMMIT
+            and load_commit_metadata(storage, table.config, timeline, instant).operation == Operation.CLUSTER
+        ):
             break
         since += 1
     return since >= settings.due_commits

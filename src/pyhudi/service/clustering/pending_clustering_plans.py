@@ -96,12 +96,12 @@ def groups_of(plan: ClusteringPlan) -> tuple[BucketGroup, ...]:
 
 
 def _group(group: ClusteringGroup) -> BucketGroup:
-    extra = group.extra or {}
-    path, nodes = extra[PARTITION], parse_nodes(extra[NODES])
+    extra_metadata = group.extra_metadata or {}
+    path, nodes = extra_metadata[PARTITION], parse_nodes(extra_metadata[NODES])
     files = planned_files(group)
     for id_ in files:
         if id_.partition_path != path:
             raise CorruptTableError(f"a group of partition '{path}' holds file group {id_}")
     if not files or not nodes:
         raise CorruptTableError(f"a group of partition '{path}' holds no file slices, or names no buckets")
-    return BucketGroup(path, files, nodes, int(extra[NUMBER]))
+    return BucketGroup(path, files, nodes, int(extra_metadata[NUMBER]))

@@ -24,7 +24,7 @@ from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.spec.instant import Action
 from pyhudi.timeline.clock import zone_of
-from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline.pending_clustering import clustering_plan
 from pyhudi.txn.locked_table import LockedTable
 
@@ -90,7 +90,7 @@ def _clustered_since_last_write(table: LockedTable, view: FileSystemView, settin
     for instant in reversed(table.timeline.data_instants()):
         if not unknown:
             break
-        commit = commit_of(table.storage, table.config, table.timeline, instant)
+        commit = load_commit_metadata(table.storage, table.config, table.timeline, instant)
         touched = {*commit.stats, *(commit.replaced or {})} & unknown
         unknown -= touched
         if instant.action is not Action.REPLACE_COMMIT or commit.operation != Operation.CLUSTER:

@@ -99,7 +99,7 @@ def clustering_plan(chosen: Sequence[Resizing], partitions: Sequence[str], setti
     return ClusteringPlan(
         groups=tuple(_group(one, settings, uri) for one in chosen),
         strategy=Strategy(RUNS[0], {}),
-        extra={},
+        extra_metadata={},
         preserve_meta_columns=True,
         missing_partitions=tuple(partitions),
     )
@@ -110,7 +110,7 @@ def _group(resizing: Resizing, settings: ClusteringSettings, uri: str) -> Cluste
         slices=tuple(render_slice(file_slice, uri) for file_slice in resizing.slices),
         metrics=group_metrics(resizing.slices, settings.default_base_bytes),
         output_file_groups=sum(node.prefix is not None for node in resizing.nodes),
-        extra={
+        extra_metadata={
             PARTITION: resizing.slices[0].group.partition_path,
             NODES: render_nodes(resizing.nodes),
             NUMBER: str(resizing.ring.number),

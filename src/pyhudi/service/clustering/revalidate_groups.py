@@ -17,7 +17,7 @@ from pyhudi.index.consistent_hashing import Ring, load_ring
 from pyhudi.service.clustering.pending_clustering_plans import BucketGroup
 from pyhudi.spec.files.file_group import FileGroupId, FileSlice
 from pyhudi.spec.instant import Instant
-from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.txn.locked_table import LockedTable
 
 
@@ -82,7 +82,7 @@ def _check_written_twice(view: FileSystemView, instant: Instant, group: BucketGr
     commits = [one for one in view.timeline.data_instants() if one.requested > instant.requested]
     written = []
     for commit in commits:
-        stats = commit_of(view.storage, view.config, view.timeline, commit).stats.get(id_.partition_path, ())
+        stats = load_commit_metadata(view.storage, view.config, view.timeline, commit).stats.get(id_.partition_path, ())
         ids = {stat.file_id for stat in stats}
         if id_.file_id in ids:
             written.append(commit)

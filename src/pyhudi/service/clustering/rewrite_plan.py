@@ -90,7 +90,7 @@ def render_plan(
             for slices, outputs in groups
         ),
         strategy=Strategy(settings.run_class, parameters),
-        extra={},
+        extra_metadata={},
         preserve_meta_columns=True,
         missing_partitions=tuple(missing),
     )

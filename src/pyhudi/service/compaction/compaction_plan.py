@@ -32,7 +32,7 @@ def plan_compaction(view: FileSystemView, settings: CompactionSettings, busy: Co
         chosen = strategy.operations(chosen, settings.limits)
     left = set(everywhere) - set(paths)
     left.update(one.group.partition_path for one in operations if one not in chosen)
-    return CompactionPlan(tuple(chosen), extra={}, preserve_meta_columns=False, missing_partitions=tuple(sorted(left)))
+    return CompactionPlan(tuple(chosen), extra_metadata={}, preserve_meta_columns=False, missing_partitions=tuple(sorted(left)))
 
 
 def plan_log_compaction(view: FileSystemView, settings: CompactionSettings, busy: Collection[FileGroupId]) -> CompactionPlan:
@@ -41,7 +41,9 @@ def plan_log_compaction(view: FileSystemView, settings: CompactionSettings, busy
     operations = tuple(
         operation_of(file_slice, settings.default_base_bytes) for file_slice in slices if len(file_slice.logs) >= settings.log_blocks
     )
-    return CompactionPlan(operations, extra={}, strategy=LOG_COMPACTION_STRATEGY, preserve_meta_columns=True, missing_partitions=())
+    return CompactionPlan(
+        operations, extra_metadata={}, strategy=LOG_COMPACTION_STRATEGY, preserve_meta_columns=True, missing_partitions=()
+    )
 
 
 def _with_logs(view: FileSystemView, paths: Iterable[str], busy: Collection[FileGroupId]) -> Iterable[FileSlice]:

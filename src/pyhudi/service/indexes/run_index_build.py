@@ -74,7 +74,7 @@ def run(locked: Locked, requested: str, *, forget: bool) -> tuple[str, ...]:
     except UnknownOutcomeError:
         raise
     except BaseException as error:
-        _give_up(locked, requested, error, forget=forget)
+        _rollback_after_failure(locked, requested, error, forget=forget)
         raise
     return work.names
 
@@ -176,7 +176,7 @@ def _conflict(table: LockedTable, requested: str, reason: str) -> ConflictError:
     return ConflictError(f"indexing {requested} of table {table.storage.uri} cannot be completed: {reason} meanwhile. Run it again.")
 
 
-def _give_up(locked: Locked, requested: str, error: BaseException, *, forget: bool) -> None:
+def _rollback_after_failure(locked: Locked, requested: str, error: BaseException, *, forget: bool) -> None:
     """Take the failed run back; when that fails too it stays inflight until the next run comes, as does one that had written everything."""
     try:
         with locked() as (table, _):

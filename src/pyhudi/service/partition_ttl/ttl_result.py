@@ -46,9 +46,9 @@ class TtlResult:
 
     def __str__(self) -> str:
         """Say in a few lines which partitions are dropped."""
-        held = "".join(f"\n  {path} stays: a compaction of it is pending" for path in self.held_back)
+        held_back = "".join(f"\n  {path} stays: a compaction of it is pending" for path in self.held_back)
         if not self.partitions:
-            return f"no partition is dropped{held}"
+            return f"no partition is dropped{held_back}"
         verb = "would be" if self.state == "planned" else "are"
         lines = "".join(f"\n  {one.path} ({one.file_groups} file groups, {one.bytes} bytes, of {one.since})" for one in self.partitions)
-        return f"{len(self.partitions)} expired partitions {verb} dropped{lines}{held}"
+        return f"{len(self.partitions)} expired partitions {verb} dropped{lines}{held_back}"

@@ -15,7 +15,7 @@ from pyhudi.spec.actions.clean import CleanMetadata, CleanPlan
 from pyhudi.spec.files.file_group import FileGroupId, FileSlice, join_path
 from pyhudi.spec.files.file_names import parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Action, Instant, State
-from pyhudi.timeline.instant_details import action_of, read_action
+from pyhudi.timeline.instant_details import load_action_metadata, read_action
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.locked_table import LockedTable
 
@@ -76,7 +76,7 @@ def _cleaned_later(table: LockedTable, instant: Instant) -> Iterator[tuple[str, 
         if clean.requested <= since:
             continue
         if clean.is_completed:
-            done = action_of(table.storage, table.config, table.timeline, clean)
+            done = load_action_metadata(table.storage, table.config, table.timeline, clean)
             if isinstance(done, CleanMetadata):
                 yield from ((path, name.rpartition("/")[2]) for path, part in done.partitions.items() for name in part.deleted)
         else:

@@ -63,9 +63,9 @@ def write_history(table: LockedTable, target: TableConfig, rows: Sequence[Archiv
 def rows_to_archive(table: LockedTable, target: TableConfig) -> tuple[ArchivedRow, ...]:
     """Return the rows of a table's archive of layout 2 that its archive of layout 1, left by an upgrade, does not hold."""
     at_target = replace(table, config=target)
-    held = _entries_by_instant(at_target).keys()
+    present = _entries_by_instant(at_target).keys()
     rows = archived_rows(table.storage, table.config, read_rows)
-    return tuple(row for row in rows if (row.requested, Action(row.action)) not in held)
+    return tuple(row for row in rows if (row.requested, Action(row.action)) not in present)
 
 
 def write_archive(table: LockedTable, target: TableConfig, rows: Iterable[ArchivedRow]) -> None:

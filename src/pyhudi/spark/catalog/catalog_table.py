@@ -168,14 +168,14 @@ def register(
     storage = jvm.companion(session, "catalyst.catalog.CatalogStorageFormat").empty()
     python = java.org.apache.spark.api.python.PythonUtils
     uri = java.java.net.URI.create(location) if "://" in location or location.startswith("file:") else None
-    located = storage.copy(
+    with_location = storage.copy(
         jvm.some(session, uri or java.java.io.File(location).toURI()),
         *(getattr(storage, f"copy$default${n}")() for n in range(2, _arity(session, catalog_package.CatalogStorageFormat) + 1)),
     )
     given = {
         1: _identifier(session, name, database),
         2: types.MANAGED() if managed else types.EXTERNAL(),
-        3: located,
+        3: with_location,
         4: java.org.apache.spark.sql.types.DataType.fromJson(schema.json()),
         5: jvm.some(session, PROVIDER),
         6: python.toSeq(list(partition_columns)),
@@ -191,7 +191,7 @@ def register(
     return match
 
 
-def show_columns(session: SparkSession, table: CatalogTable, shown: StructType) -> None:
+def show_columns(session: SparkSession, table: CatalogTable, columns: StructType) -> None:
     """Give the entry the columns that the table has in storage, so that DESCRIBE tells the truth.
 
     What the entry alone says of a column (its comment, when storage has none) stays.
@@ -200,7 +200,7 @@ def show_columns(session: SparkSession, table: CatalogTable, shown: StructType) 
     if entry is None:
         return
     known = {field.name: field for field in StructType.fromJson(json.loads(entry.schema().json())).fields}
-    data = [_shown(field, known) for field in shown.fields if field.name not in table.partition_columns]
+    data = [_shown(field, known) for field in columns.fields if field.name not in table.partition_columns]
     retained = [field for field in known.values() if field.name not in table.partition_columns]
     if data != retained:
         schema = jvm.jvm(session).org.apache.spark.sql.types.DataType.fromJson(StructType(data).json())

@@ -31,7 +31,7 @@ from pyhudi.timeline.timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _ServedPlan:
     """The plan of a table: good as long as its timeline is the same."""
 
     location: str
@@ -47,7 +47,7 @@ class _Statement(threading.local):
 
 #: A table that is left out is planned again when it is named next.
 _MOST_SHOWN = 1000
-_SHOWN: WeakKeyDictionary[SparkSession, LruCache[tuple[str, str], _Shown]] = WeakKeyDictionary()
+_SHOWN: WeakKeyDictionary[SparkSession, LruCache[tuple[str, str], _ServedPlan]] = WeakKeyDictionary()
 _STATEMENT = _Statement()
 
 
@@ -69,18 +69,18 @@ def one_statement(session: SparkSession) -> Iterator[None]:
         _STATEMENT.pinned = None
 
 
-def _pin(session: SparkSession, table: CatalogTable, shown: _Shown) -> None:
+def _pin(session: SparkSession, table: CatalogTable, served: _ServedPlan) -> None:
     if _STATEMENT.pinned is not None:
-        java_code.source(session).pin(table.database, table.name, shown.plan)
+        java_code.source(session).pin(table.database, table.name, served.plan)
         _STATEMENT.pinned.add((table.database, table.name))
 
 
 def current_plan(session: SparkSession, table: CatalogTable) -> JavaObject:
     """Return the plan of a table's current snapshot, as the session reads tables."""
-    shown, is_new = _shown(session, table, None)
+    served, is_new = _served_plan(session, table, None)
     if is_new:
-        _follow(session, shown)
-    return shown.plan
+        _follow(session, served)
+    return served.plan
 
 
 def refresh(session: SparkSession, table: CatalogTable, opened: Snapshot | None = None) -> None:
@@ -90,42 +90,42 @@ def refresh(session: SparkSession, table: CatalogTable, opened: Snapshot | None 
     Costs one listing of the timeline; a new plan is made only when the timeline has changed. What is cached by name over the table
     then follows (`cached_tables`).
     """
-    shown, is_new = _shown(session, table, opened)
-    _pin(session, table, shown)
+    served, is_new = _served_plan(session, table, opened)
+    _pin(session, table, served)
     # Not to what a statement reads otherwise than the session does: the next query of the session comes here again.
     if is_new and (opened is None or shows_whole(session)):
-        _follow(session, shown)
+        _follow(session, served)
 
 
-def _shown(session: SparkSession, table: CatalogTable, opened: Snapshot | None) -> tuple[_Shown, bool]:
+def _served_plan(session: SparkSession, table: CatalogTable, opened: Snapshot | None) -> tuple[_ServedPlan, bool]:
     """Return what the table stands for, and whether it is another than before."""
-    shown = _plans(session)
+    served = _plans(session)
     name = (table.database, table.name)
     query = table_query(session, whole=opened is not None)
     snapshot = opened if opened is not None and opened.query == query else open_snapshot(open_storage(table.location), query)
-    known = shown.get(name)
+    known = served.get(name)
     if known is not None and known.location == table.location and _state(known.snapshot) == _state(snapshot):
         return known, False
     frame = _in_catalog_order(scan(session, snapshot), snapshot)
     if known is None or known.snapshot.schema != snapshot.schema:
         show_columns(session, table, with_comments(frame.schema, snapshot.schema))
-    made = _Shown(table.location, snapshot, jvm.analyzed_plan(frame))
-    shown.put(name, made)
+    made = _ServedPlan(table.location, snapshot, jvm.analyzed_plan(frame))
+    served.put(name, made)
     return made, True
 
 
-def _plans(session: SparkSession) -> LruCache[tuple[str, str], _Shown]:
+def _plans(session: SparkSession) -> LruCache[tuple[str, str], _ServedPlan]:
     return _SHOWN.setdefault(session, LruCache(_MOST_SHOWN))
 
 
-def _follow(session: SparkSession, shown: _Shown) -> None:
+def _follow(session: SparkSession, served: _ServedPlan) -> None:
     if cached_tables.any_cached(session):
-        cached_tables.follow(session, scans_of(shown.snapshot.storage))
+        cached_tables.follow(session, scans_of(served.snapshot.storage))
 
 
 def catalog_snapshot(session: SparkSession, table: CatalogTable) -> Snapshot:
     """Return the snapshot that the session's analyzer resolves a table to; it was refreshed before."""
-    return known_snapshot(session, table) or _shown(session, table, None)[0].snapshot
+    return known_snapshot(session, table) or _served_plan(session, table, None)[0].snapshot
 
 
 def known_snapshot(session: SparkSession, table: CatalogTable) -> Snapshot | None:

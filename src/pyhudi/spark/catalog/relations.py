@@ -73,13 +73,13 @@ def options_of(relation: JavaObject) -> dict[str, str]:
     return {name: str(options.get(name)) for name in names if not name.startswith("__")}
 
 
-def names_in(shown: str) -> Iterator[tuple[str, ...]]:
+def names_in(plan_text: str) -> Iterator[tuple[str, ...]]:
     """Yield the names in a printed plan.
 
     Names of the session catalog hold letters, digits and underscores only, so the printed form is exact for them;
     what follows `hudi` is a path and is kept whole.
     """
-    for match in _NAMED.finditer(shown):
+    for match in _NAMED.finditer(plan_text):
         first, comma, rest = match.group(1).partition(", ")
         if first.lower() == "hudi" and comma:
             yield first, rest

@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
-from pyhudi.index.index_protocol import Hits, Lookup
+from pyhudi.index.index_protocol import Hits, LookupContext
 from pyhudi.index.live_records import mark_live, of_live_records
 from pyhudi.kernels.base_file.write_columns import FILE_ID_COLUMN
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
@@ -22,7 +22,7 @@ from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 _FILES = "_pyhudi_files"
 
 
-def drop_deleted_duplicates(rows: DataFrame, lookup: Lookup) -> DataFrame:
+def drop_deleted_duplicates(rows: DataFrame, lookup: LookupContext) -> DataFrame:
     """Return the rows without those that only a deleted record brings; the same DataFrame when there are none.
 
     Args:
@@ -41,7 +41,7 @@ def drop_deleted_duplicates(rows: DataFrame, lookup: Lookup) -> DataFrame:
     return rows.join(F.broadcast(rows.sparkSession.createDataFrame(removed, names)), names, "left_anti")
 
 
-def _deleted_records(lookup: Lookup, path: str, keys: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
+def _deleted_records(lookup: LookupContext, path: str, keys: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
     """Yield key and file id of the records of a partition that are not to be changed."""
     strings = pa.array(sorted(keys), pa.string())
     file_slices = {file_slice.group.file_id: file_slice for file_slice in lookup.view.latest_slices(path)}

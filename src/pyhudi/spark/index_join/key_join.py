@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 from pyspark.sql.types import StringType, StructField, StructType
 
-from pyhudi.index.index_protocol import Lookup
+from pyhudi.index.index_protocol import LookupContext
 from pyhudi.index.log_inserts import LogInsertDetector, keys_only_in_logs
 from pyhudi.kernels.base_file.write_columns import FILE_ID_COLUMN, POSITION_COLUMN
 from pyhudi.kernels.keys.key_probe import SEVERAL
@@ -48,7 +48,7 @@ def join_locations(keyed: DataFrame, locations: DataFrame | None, *, positions: 
     return keyed.join(locations.withColumnRenamed(STORED_PATH, PARTITION_PATH), [PARTITION_PATH, RECORD_KEY], "left")
 
 
-def stored_locations(session: SparkSession, paths: Sequence[str], lookup: Lookup) -> DataFrame | None:
+def stored_locations(session: SparkSession, paths: Sequence[str], lookup: LookupContext) -> DataFrame | None:
     """Return record key, partition, file id and place in its base file of all records in some partitions; None when there are none."""
     slices = [file_slice for path in paths for file_slice in lookup.view.latest_slices(path)]
     files = [file_slice.base for file_slice in slices if file_slice.base is not None]
@@ -67,7 +67,7 @@ def _stored_keys(session: SparkSession, base_uri: str, files: Sequence[BaseFile]
     return scan.select(RECORD_KEY, path, file_id, row)
 
 
-def _born_in_logs(slices: Sequence[FileSlice], lookup: Lookup) -> pa.Table | None:
+def _born_in_logs(slices: Sequence[FileSlice], lookup: LookupContext) -> pa.Table | None:
     """Return keys, partitions and file ids of the records that only logs hold; None when there are none."""
     origins = LogInsertDetector(lookup.view)
     file_slices = [file_slice for file_slice in slices if origins.may_begin_records(file_slice)]

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
 from pyhudi.index.global_index import GlobalIndex
-from pyhudi.index.index_protocol import Lookup
+from pyhudi.index.index_protocol import LookupContext
 from pyhudi.index.metadata_lookup import usable_metadata_table
 from pyhudi.index.resolve_index import asks_record_index
 from pyhudi.kernels.base_file.write_columns import FILE_ID_COLUMN
@@ -34,7 +34,7 @@ class KeySearch:
     """How a write finds the file groups of its rows; Spark keeps what it needs until `persisted` is closed."""
 
     tagging: TagOptions
-    lookup: Lookup
+    lookup: LookupContext
     persisted: contextlib.ExitStack
 
     def locate(self, keyed: DataFrame) -> Located:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
-from pyhudi.index.index_protocol import Lookup
+from pyhudi.index.index_protocol import LookupContext
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, FILE_ID_COLUMN
 from pyhudi.keygen.choose_generator import key_generator
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
@@ -72,7 +72,7 @@ def locate_updates(named: DataFrame, search: KeySearch, instant: str) -> Located
     return replace(tagged, rows=_route_moves(rows), paths=None if tagged.paths is None else tagged.paths | new_paths)
 
 
-def _unknown_records(rows: DataFrame, lookup: Lookup) -> DataFrame:
+def _unknown_records(rows: DataFrame, lookup: LookupContext) -> DataFrame:
     """Return record key and partition path of the rows whose record is in no slice, or was deleted by the logs on top of it."""
     unknown = rows.filter(F.col(FILE_ID_COLUMN).isNull()).select(RECORD_KEY, PARTITION_PATH)
     if unknown.take(1) or (live := live_records(rows, lookup)) is None:

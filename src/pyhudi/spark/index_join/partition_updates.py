@@ -18,8 +18,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from pyhudi.index.global_index import Facts, GlobalIndex, StoredFacts
-from pyhudi.index.index_protocol import Lookup
+from pyhudi.index.global_index import GlobalIndex, RecordState, StoredRecordState
+from pyhudi.index.index_protocol import LookupContext
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, FILE_ID_COLUMN, POSITION_COLUMN
 from pyhudi.kernels.merge.dedupe import last_of_each_key
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
@@ -47,7 +47,7 @@ class Located:
 
 
 def route_partition_moves(
-    joined: DataFrame, index: GlobalIndex, tagging: TagOptions, lookup: Lookup, persisted: contextlib.ExitStack
+    joined: DataFrame, index: GlobalIndex, tagging: TagOptions, lookup: LookupContext, persisted: contextlib.ExitStack
 ) -> Located:
     """Return rows by where they go, from the places of their keys in all partitions.
 
@@ -67,35 +67,35 @@ def route_partition_moves(
     keys = persisted_until(persisted, _keys_in_other_partitions(joined))
     if not keys.take(1):
         return Located(joined.drop(STORED_PATH))
-    located = [name for name in (FILE_ID_COLUMN, POSITION_COLUMN, STORED_PATH) if name in joined.columns]
+    location_columns = [name for name in (FILE_ID_COLUMN, POSITION_COLUMN, STORED_PATH) if name in joined.columns]
     rows = joined.join(keys, RECORD_KEY, "left_semi")
-    single = persisted_until(persisted, one_a_key(rows.drop(*located), tagging, lookup))
-    routes = persisted_until(persisted, _routes(single, rows.select(RECORD_KEY, *located), index, tagging, lookup))
+    single = persisted_until(persisted, one_a_key(rows.drop(*location_columns), tagging, lookup))
+    routes = persisted_until(persisted, _routes(single, rows.select(RECORD_KEY, *location_columns), index, tagging, lookup))
     late = routes.agg(F.sum(LATE)).head()[0] or 0  # type: ignore[index] # an aggregate without groups has a row
     arrived = single.drop(PARTITION_PATH).join(routes.drop(LATE), RECORD_KEY)
     others = joined.join(keys, RECORD_KEY, "left_anti").drop(STORED_PATH).withColumn(DELETE_COLUMN, F.lit(False))
     return Located(others.unionByName(arrived.select(*(f"`{name}`" for name in others.columns))), int(late))
 
 
-def live_records(located: DataFrame, lookup: Lookup) -> DataFrame | None:
+def live_records(location_columns: DataFrame, lookup: LookupContext) -> DataFrame | None:
     """Return partition path and key of the rows whose record is in the slice that they go to, as a reader of now sees it.
 
     Args:
-        located: rows with record key, partition path and file id, kept by Spark.
+        location_columns: rows with record key, partition path and file id, kept by Spark.
         lookup: what an index may ask.
 
     Returns:
         None where no slice has logs: then all records of the slices are live.
     """
     locations = (F.col(PARTITION_PATH).alias(STORED_PATH), FILE_ID_COLUMN, F.lit(None).cast("long").alias(POSITION_COLUMN))
-    hits = located.filter(F.col(FILE_ID_COLUMN).isNotNull()).select(RECORD_KEY, *locations).distinct()
+    hits = location_columns.filter(F.col(FILE_ID_COLUMN).isNotNull()).select(RECORD_KEY, *locations).distinct()
     file_slices = _slices_of(hits, lookup)
     if not any(file_slice.logs for file_slice in file_slices):
         return None
-    evaluate = _hit_evaluator(file_slices, StoredFacts(lookup, ()))
+    evaluate = _hit_evaluator(file_slices, StoredRecordState(lookup, ()))
     numbered = _number_slices(hits, file_slices).repartitionById(len(file_slices), SLICE)
     answers = numbered.mapInArrow(evaluate, from_arrow_schema(HIT_SCHEMA)).filter(F.col(IS_LIVE))
-    paths = _slice_numbers(located.sparkSession, file_slices).select(SLICE, F.col(STORED_PATH).alias(PARTITION_PATH))
+    paths = _slice_numbers(location_columns.sparkSession, file_slices).select(SLICE, F.col(STORED_PATH).alias(PARTITION_PATH))
     return answers.join(F.broadcast(paths), SLICE).select(PARTITION_PATH, RECORD_KEY).distinct()
 
 
@@ -107,7 +107,7 @@ def _keys_in_other_partitions(joined: DataFrame) -> DataFrame:
     return joined.groupBy(RECORD_KEY).agg((several | others).alias(LATE)).filter(F.col(LATE) & F.col(RECORD_KEY).isNotNull()).drop(LATE)
 
 
-def one_a_key(rows: DataFrame, tagging: TagOptions, lookup: Lookup) -> DataFrame:
+def one_a_key(rows: DataFrame, tagging: TagOptions, lookup: LookupContext) -> DataFrame:
     """Return one row for each key, by the rule of the table."""
     context, deletes = lookup.context, tagging.operation is Operation.DELETE
 
@@ -135,25 +135,25 @@ def _runs_of_keys(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(waiting)
 
 
-def _routes(single: DataFrame, locations: DataFrame, index: GlobalIndex, tagging: TagOptions, lookup: Lookup) -> DataFrame:
+def _routes(single: DataFrame, locations: DataFrame, index: GlobalIndex, tagging: TagOptions, lookup: LookupContext) -> DataFrame:
     """Return where the rows of keys go: the columns of `ROUTE_SCHEMA`."""
     hits = locations.filter(F.col(FILE_ID_COLUMN).isNotNull())
     if POSITION_COLUMN not in locations.columns:
         hits = hits.withColumn(POSITION_COLUMN, F.lit(None).cast("long"))
     file_slices = _slices_of(hits, lookup)
-    facts = index.facts(lookup) if tagging.operation is Operation.UPSERT else StoredFacts(lookup, ())
-    verdicts = _evaluate_hits(single, _number_slices(hits.distinct(), file_slices), file_slices, facts)
+    record_state = index.record_state(lookup) if tagging.operation is Operation.UPSERT else StoredRecordState(lookup, ())
+    verdicts = _evaluate_hits(single, _number_slices(hits.distinct(), file_slices), file_slices, record_state)
     known = verdicts.groupBy(RECORD_KEY).agg(F.collect_list(F.struct(*verdicts.columns[1:])).alias(HITS))
-    asked = single.select(RECORD_KEY, PARTITION_PATH).join(known, RECORD_KEY, "left")
+    requested_rows = single.select(RECORD_KEY, PARTITION_PATH).join(known, RECORD_KEY, "left")
 
     def send(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             yield from route_rows(index, pa.Table.from_batches([batch]), file_slices, positions=lookup.positions).to_batches()
 
-    return asked.mapInArrow(send, from_arrow_schema(ROUTE_SCHEMA))
+    return requested_rows.mapInArrow(send, from_arrow_schema(ROUTE_SCHEMA))
 
 
-def _slices_of(hits: DataFrame, lookup: Lookup) -> tuple[FileSlice, ...]:
+def _slices_of(hits: DataFrame, lookup: LookupContext) -> tuple[FileSlice, ...]:
     """Return the slices that hold some of the keys, in the order of the table."""
     named = {(row[0], row[1]) for row in hits.select(STORED_PATH, FILE_ID_COLUMN).distinct().collect()}
     paths = sorted({path for path, _ in named})
@@ -176,21 +176,23 @@ def _slice_numbers(spark: SparkSession, file_slices: Sequence[FileSlice]) -> Dat
     return spark.createDataFrame(pa.table(columns))
 
 
-def _evaluate_hits(single: DataFrame, hits: DataFrame, file_slices: Sequence[FileSlice], facts: StoredFacts) -> DataFrame:
+def _evaluate_hits(single: DataFrame, hits: DataFrame, file_slices: Sequence[FileSlice], record_state: StoredRecordState) -> DataFrame:
     """Return what the slices say of the keys that they hold: the columns of `HIT_SCHEMA`."""
-    if not file_slices or not (facts.ordering_fields or any(file_slice.logs for file_slice in file_slices)):
+    if not file_slices or not (record_state.ordering_fields or any(file_slice.logs for file_slice in file_slices)):
         return hits.withColumns({IS_LIVE: F.lit(True), WINS: F.lit(True)})
-    rows = single.select(RECORD_KEY, *(f"`{name}`" for name in facts.ordering_fields)).join(hits, RECORD_KEY)
-    evaluate = _hit_evaluator(file_slices, facts)
+    rows = single.select(RECORD_KEY, *(f"`{name}`" for name in record_state.ordering_fields)).join(hits, RECORD_KEY)
+    evaluate = _hit_evaluator(file_slices, record_state)
     return rows.repartitionById(len(file_slices), SLICE).mapInArrow(evaluate, from_arrow_schema(HIT_SCHEMA))
 
 
-def _hit_evaluator(file_slices: Sequence[FileSlice], facts: Facts) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _hit_evaluator(
+    file_slices: Sequence[FileSlice], record_state: RecordState
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def evaluate(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         parts = [batch for batch in batches if batch.num_rows]
         if parts:
             number = task_identity()[0]
             rows = pa.Table.from_batches(parts).drop_columns([SLICE])
-            yield from evaluate_hits(rows, number, file_slices[number], facts).to_batches()
+            yield from evaluate_hits(rows, number, file_slices[number], record_state).to_batches()
 
     return evaluate

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
-from pyhudi.index.index_protocol import Lookup
+from pyhudi.index.index_protocol import LookupContext
 from pyhudi.index.metadata_lookup import usable_metadata_table
 from pyhudi.kernels.base_file.write_columns import FILE_ID_COLUMN, POSITION_COLUMN
 from pyhudi.kernels.keys.key_probe import SEVERAL
@@ -38,7 +38,7 @@ _KEYS_AT_ONCE: Final = 1 << 18
 
 
 def record_index_locations(
-    keyed: DataFrame, lookup: Lookup, persisted: contextlib.ExitStack, *, in_any_partition: bool
+    keyed: DataFrame, lookup: LookupContext, persisted: contextlib.ExitStack, *, in_any_partition: bool
 ) -> DataFrame | None:
     """Return record key, partition and file id of those of the keys that the index knows.
 
@@ -60,14 +60,14 @@ def record_index_locations(
     return indices.drop(_ERROR).withColumn(POSITION_COLUMN, F.lit(SEVERAL).cast("long"))
 
 
-def _groups(lookup: Lookup, *, in_any_partition: bool) -> RecordIndexGroups:
+def _groups(lookup: LookupContext, *, in_any_partition: bool) -> RecordIndexGroups:
     groups = usable_metadata_table(lookup, RECORD_INDEX).record_index_groups
     if groups.is_by_partition and in_any_partition:
         raise UnsupportedError("it is one by partition, which Spark's tasks do not ask in all of them")
     return groups
 
 
-def _check(locations: DataFrame, lookup: Lookup) -> None:
+def _check(locations: DataFrame, lookup: LookupContext) -> None:
     """Refuse answers of a damaged index.
 
     Raises:
@@ -87,7 +87,7 @@ def _ask_groups(keyed: DataFrame, groups: RecordIndexGroups) -> DataFrame:
     def number(keys: pa.Array, paths: pa.Array) -> pa.Array:
         return pa.array(groups.numbers(keys.cast(pa.string()), paths.cast(pa.string())).astype(np.int32))
 
-    def ask(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def look_up(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         group = task_identity()[0]
         for keys in _key_lots(batches):
             yield from _answers(groups, group, keys)
@@ -96,7 +96,7 @@ def _ask_groups(keyed: DataFrame, groups: RecordIndexGroups) -> DataFrame:
     numbered = F.arrow_udf(number, "int")(RECORD_KEY, PARTITION_PATH)  # type: ignore[attr-defined]
     rows = keyed.select(RECORD_KEY, PARTITION_PATH).filter(F.col(RECORD_KEY).isNotNull()).withColumn(_GROUP, numbered)
     spread = rows.filter(F.col(_GROUP) >= 0).repartitionById(max(1, groups.count), _GROUP).select(RECORD_KEY)
-    return spread.sortWithinPartitions(RECORD_KEY).mapInArrow(ask, _ANSWER_TYPES)
+    return spread.sortWithinPartitions(RECORD_KEY).mapInArrow(look_up, _ANSWER_TYPES)
 
 
 def _key_lots(batches: Iterable[pa.RecordBatch]) -> Iterator[set[str]]:

@@ -78,10 +78,10 @@ def same_definition(table: HudiTable, wanted: TableDefinition, location: str) ->
         ("partition fields", _PARTITIONS, config.partition_fields, tuple(field.partition(":")[0] for field in wanted.partition_by)),
         ("table type", _TYPE, config.table_type, wanted.table_type),
     )
-    for what, names, stored, asked in pairs:
-        if any(name in wanted.stated for name in names) and tuple(stored) != tuple(asked):
+    for what, names, stored, requested in pairs:
+        if any(name in wanted.stated for name in names) and tuple(stored) != tuple(requested):
             raise OptionError(
-                f"mode('overwrite') on the table at {location} would change its {what} from {stored!r} to {asked!r}. Overwriting"
+                f"mode('overwrite') on the table at {location} would change its {what} from {stored!r} to {requested!r}. Overwriting"
                 " replaces rows, not the table's definition: write to another path, or delete the table first."
             )
 

@@ -21,11 +21,11 @@ from pyhudi.errors import UnsupportedError
 from pyhudi.read.filter.condition import (
     MIRRORED,
     And,
-    Call,
     Column,
     Compare,
     Condition,
     Constant,
+    FunctionCall,
     In,
     IsNull,
     Not,
@@ -170,7 +170,7 @@ class _Translation:
         if column is None or len(arguments) != len(names) or any(child.kind != "Literal" for child in node.children[1:]):
             return None
         options = tuple(zip(names, map(str, arguments), strict=True))
-        return Call(function, column, _result_type(function, column.type), options, None if zone is None else str(zone))
+        return FunctionCall(function, column, _result_type(function, column.type), options, None if zone is None else str(zone))
 
     def _column(self, node: _Node) -> Column | None:
         path: list[str] = []

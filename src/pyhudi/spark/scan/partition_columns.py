@@ -32,23 +32,23 @@ def partition_columns(columns: StructType, config: TableConfig) -> StructType:
     types = {field.name: field.dataType for field in columns}
     fields = []
     for name, kind in zip(config.partition_fields, _kinds(config), strict=True):
-        shown = None if kind == _UNKNOWN else _shown_type(types.get(name), config, is_timestamp=kind == "TIMESTAMP")
-        if shown is not None:
-            fields.append(StructField(name, shown))
+        data_type = None if kind == _UNKNOWN else _partition_type(types.get(name), config, is_timestamp=kind == "TIMESTAMP")
+        if data_type is not None:
+            fields.append(StructField(name, data_type))
     return StructType(fields)
 
 
-def _shown_type(held: DataType | None, config: TableConfig, *, is_timestamp: bool) -> DataType | None:
+def _partition_type(stored_type: DataType | None, config: TableConfig, *, is_timestamp: bool) -> DataType | None:
     """Return a partition column's type on Spark, or None when its values are read from the files alone."""
-    if held is None:  # a nested field, or one that the writer dropped from the files
+    if stored_type is None:  # a nested field, or one that the writer dropped from the files
         return StringType() if config.drop_partition_columns else None
     if config.drop_partition_columns:
-        return StringType() if is_timestamp else held
-    if is_timestamp and isinstance(held, StringType) and not has_string_input(config.properties):
-        return held  # numbers, of which an UPDATE or DELETE of Apache Hudi has left the path's text in the table's schema
-    if is_timestamp or isinstance(held, _ONLY_IN_FILES) or (config.slash_dates and not isinstance(held, DateType)):
+        return StringType() if is_timestamp else stored_type
+    if is_timestamp and isinstance(stored_type, StringType) and not has_string_input(config.properties):
+        return stored_type  # numbers, of which an UPDATE or DELETE of Apache Hudi has left the path's text in the table's schema
+    if is_timestamp or isinstance(stored_type, _ONLY_IN_FILES) or (config.slash_dates and not isinstance(stored_type, DateType)):
         return None
-    return held
+    return stored_type
 
 
 def _kinds(config: TableConfig) -> tuple[str | None, ...]:

@@ -30,7 +30,7 @@ from pyhudi.spec.files.file_group import BaseFile
 from pyhudi.spec.instant import Action
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.instant_details import load_commit_metadata
 
 _THREADS: Final = 16
 _NATIVE: Final = frozenset({(pa.int32(), pa.int64()), (pa.int32(), pa.float64()), (pa.binary(), pa.string()), (pa.string(), pa.binary())})
@@ -116,7 +116,7 @@ def _oldest_schema(snapshot: Snapshot) -> str | None:
     known = _OLDEST.get(key)
     if known is None and not _has_lost_history(snapshot):
         oldest = next(iter(timeline.with_archived().data_instants()), None)
-        known = None if oldest is None else commit_of(snapshot.storage, snapshot.config, timeline, oldest).schema_json
+        known = None if oldest is None else load_commit_metadata(snapshot.storage, snapshot.config, timeline, oldest).schema_json
         if known is not None:
             _OLDEST.put(key, known)
     return known

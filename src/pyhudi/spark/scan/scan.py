@@ -65,19 +65,19 @@ def _scan_part(session: SparkSession, snapshot: Snapshot, merge_folder: str | No
     missing = [field for field in partitioned_by.fields if field.name not in fields.names]
     index = SnapshotFileIndex(session, snapshot, partitioned_by, merge_folder, part)
     remember(index)
-    shown, verify = StructType([*fields.fields, *missing]), snapshot.query.verifies_pages
+    plan_schema, verify = StructType([*fields.fields, *missing]), snapshot.query.verifies_pages
     if merges(snapshot):
-        read = StructType([*shown.fields, row_index_column(session)])
+        read = StructType([*plan_schema.fields, row_index_column(session)])
         plan = without_masked(session, _relation(session, index, read, verify))
     else:
-        plan = _relation(session, index, shown, verify)
+        plan = _relation(session, index, plan_schema, verify)
     if isinstance(snapshot, ChangedRows):
         plan = _of_the_span(session, plan, snapshot.written)
     classic = jvm.companion(session, "classic.Dataset")
     frame = DataFrame(classic.ofRows(jvm.jvm_session(session), plan), session)
     if part is None:
         return frame
-    meta = [f"`{name}`" for name in shown.names if is_meta_column(name)]
+    meta = [f"`{name}`" for name in plan_schema.names if is_meta_column(name)]
     return frame.selectExpr(*meta, *(f"{value} AS `{name}`" for name, value in part.values), *(f"`{field.name}`" for field in missing))
 
 

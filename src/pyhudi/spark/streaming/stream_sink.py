@@ -107,7 +107,9 @@ class StreamSink:
         stops = options.flag(f"{_STREAMING}disable.compaction")
         compaction = {"hoodie.compact.inline": "false"} if stops else {_ASYNC_COMPACTION: "true"}
         stated = {name: value for name, value in compaction.items() if options.get(name) is None}
-        state = replace(self.state, mode=_MODES[self.output_mode], options={**self._given, **stated, **batch.notes}, is_stream=True)
+        state = replace(
+            self.state, mode=_MODES[self.output_mode], options={**self._given, **stated, **batch.extra_metadata}, is_stream=True
+        )
         if self.table is None:
             save_to_path(frame, state, self.path)
         else:

@@ -44,9 +44,9 @@ def write_frame(
     data: object,
     *,
     options: Mapping[str, str],
-    located: bool,
+    prepped: bool,
     partitions: Sequence[str] | None,
-    seen: Visibility | None = None,
+    read_snapshot: Visibility | None = None,
     columns: Sequence[str] | None = None,
 ) -> WriteResult:
     """Write a DataFrame's rows to a table; arguments and errors as in `pyhudi.table.write_table.write`."""
@@ -54,7 +54,7 @@ def write_frame(
     started = time.perf_counter()
     choice = _engine_choice(data.sparkSession, options)
     config = choose(resolve(without_engine(options)), table.config, operation)
-    request = write_request(operation, located=located, partitions=partitions, seen=seen, columns=columns)
+    request = write_request(operation, prepped=prepped, partitions=partitions, read_snapshot=read_snapshot, columns=columns)
     rows = _engine_rows(table, data, config, choice)
     if isinstance(rows, SparkTagger):
         return _write_by_tasks(table, request, config, rows, started)

@@ -40,14 +40,14 @@ def changed_rows(frame: DataFrame, config: TableConfig, instant: str, look_up: C
         KeyFieldError: an update gives its record another key.
     """
     rows = _drop_no_op_rows(frame)
-    located, is_delete = rows.filter(F.col(FILE_NAME).isNotNull()), F.coalesce(F.col(DELETE_COLUMN), F.lit(False))
-    deletes = located.filter(is_delete).withColumnRenamed(FILE_NAME, FILE_ID_COLUMN).withColumn(DELETE_COLUMN, F.lit(True))
+    rows_with_location, is_delete = rows.filter(F.col(FILE_NAME).isNotNull()), F.coalesce(F.col(DELETE_COLUMN), F.lit(False))
+    deletes = rows_with_location.filter(is_delete).withColumnRenamed(FILE_NAME, FILE_ID_COLUMN).withColumn(DELETE_COLUMN, F.lit(True))
     new = rows.filter(F.col(FILE_NAME).isNull()).drop(*LOCATION_COLUMNS, DELETE_COLUMN)
     keyed = with_keys(new, key_generator(config, instant=instant), instant)
     looked_up = look_up(keyed) if config.record_key_fields else keyed.withColumn(FILE_ID_COLUMN, F.lit(None).cast("string"))
     if DELETE_COLUMN not in looked_up.columns:
         looked_up = looked_up.withColumn(DELETE_COLUMN, F.lit(False))
-    parts = [deletes, *_updates(located.filter(~is_delete), config, instant), looked_up]
+    parts = [deletes, *_updates(rows_with_location.filter(~is_delete), config, instant), looked_up]
     columns = [RECORD_KEY, PARTITION_PATH, FILE_ID_COLUMN, DELETE_COLUMN, *(name for name in new.columns if name not in LOCATION_COLUMNS)]
     return reduce(DataFrame.unionByName, (part.select(*(f"`{name}`" for name in columns)) for part in parts))
 
@@ -59,15 +59,15 @@ def _drop_no_op_rows(frame: DataFrame) -> DataFrame:
     unchanged = F.coalesce(F.col(UNCHANGED_COLUMN), F.lit(False))
     if not frame.filter(unchanged).take(1):
         return frame.drop(UNCHANGED_COLUMN)
-    located = frame.filter(F.col(FILE_NAME).isNotNull())
-    times = located.withColumn(_TIMES, F.count("*").over(Window.partitionBy(*LOCATION_COLUMNS)))
+    rows_with_location = frame.filter(F.col(FILE_NAME).isNotNull())
+    times = rows_with_location.withColumn(_TIMES, F.count("*").over(Window.partitionBy(*LOCATION_COLUMNS)))
     active = times.filter(~unchanged | (F.col(_TIMES) > 1)).drop(_TIMES)
     return active.unionByName(frame.filter(F.col(FILE_NAME).isNull())).drop(UNCHANGED_COLUMN)
 
 
-def _updates(located: DataFrame, config: TableConfig, instant: str) -> list[DataFrame]:
+def _updates(rows_with_location: DataFrame, config: TableConfig, instant: str) -> list[DataFrame]:
     """Return new versions of located records: where they stand; of those whose partition changes, a delete there and a new record."""
-    renamed = located.withColumnsRenamed({RECORD_KEY: _OLD_KEY, PARTITION_PATH: _OLD_PATH, FILE_NAME: FILE_ID_COLUMN})
+    renamed = rows_with_location.withColumnsRenamed({RECORD_KEY: _OLD_KEY, PARTITION_PATH: _OLD_PATH, FILE_NAME: FILE_ID_COLUMN})
     keyed = with_keys(renamed.drop(DELETE_COLUMN), key_generator(config, instant=instant), instant)
     if config.record_key_fields:
         other = keyed.filter(~F.col(RECORD_KEY).eqNullSafe(F.col(_OLD_KEY))).select(_OLD_KEY, RECORD_KEY).take(1)

@@ -101,7 +101,7 @@ class SparkTagger:
     def tag(self, stage: WriteStage) -> Iterator[TaggedBatch]:
         """Hand out the rows with the file group of each; see the protocol."""
         tagging = stage.resolve_tagging(self._batch(stage))
-        if not stage.request.located and not stage.request.operation.deletes_rows:
+        if not stage.request.prepped and not stage.request.operation.deletes_rows:
             self._require_columns(stage, tagging)
         if stage.request.operation is Operation.BULK_INSERT and tagging.layout is None:
             yield SparkStream(stage, self.frame, tagging)

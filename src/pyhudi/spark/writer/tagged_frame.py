@@ -92,10 +92,10 @@ def group_rows(stage: WriteStage, frame: DataFrame, tagging: TagOptions) -> Iter
 
     Raises:
         KeyFieldError: a record key is null or empty, or a partition value is not allowed.
-        ConflictError: located rows were read from files that are not the newest any more.
+        ConflictError: prepped rows were read from files that are not the newest any more.
     """
-    located, lookup = stage.request.located, stage.lookup
-    files = SliceIndex(stage.context.view, stage.request.seen)
+    prepped, lookup = stage.request.prepped, stage.lookup
+    files = SliceIndex(stage.context.view, stage.request.read_snapshot)
     check_moves(tagging, lookup)
     with contextlib.ExitStack() as retained:
         if DELETE_COLUMN in frame.columns:
@@ -103,14 +103,14 @@ def group_rows(stage: WriteStage, frame: DataFrame, tagging: TagOptions) -> Iter
             rows = persisted_until(retained, rows)
             yield SparkBatch(stage, tagging, rows, _profile(rows, files, begins=False), late, merges=True)
             return
-        tagged = Located(_locate_rows(frame)) if located else _locate(stage, frame, KeySearch(tagging, lookup, retained))
+        tagged = Located(_locate_rows(frame)) if prepped else _locate(stage, frame, KeySearch(tagging, lookup, retained))
         rows = persisted_until(retained, _deletes(tagged.rows) if tagging.operation.deletes_rows else tagged.rows)
-        profile = _profile(rows, files, begins=tagging.layout is not None and not located)
+        profile = _profile(rows, files, begins=tagging.layout is not None and not prepped)
         if tagged.paths is not None and not profile.partitions.keys() <= tagged.paths:
             raise UsageError(_OTHER_ROWS)
         live = rows
         if (
-            not located
+            not prepped
             and tagging.layout is None
             and any(file_slice.logs for part in profile.partitions.values() for file_slice in part.updates)
         ):
@@ -178,7 +178,7 @@ def _profile(rows: DataFrame, slice_index: SliceIndex, *, begins: bool) -> Profi
         if file_id is None:
             parts[path] = replace(part, inserts=count)
         elif begins and not slice_index.knows(path, file_id):
-            parts[path] = replace(part, opened={**part.opened, file_id: count})
+            parts[path] = replace(part, new_buckets={**part.new_buckets, file_id: count})
         else:
             file_slice = slice_index.slice_of(path, file_id)
             parts[path] = replace(part, updates={**part.updates, file_slice: part.updates.get(file_slice, 0) + count})
@@ -209,7 +209,7 @@ def _routes(plan: WritePlan, profile: Profile) -> Routes:
     inserts: dict[str, list[tuple[int, float]]] = {}
     for number, assignment in enumerate(plan.assignments):
         if assignment.updates:
-            path, file_id = assignment.task.partition_path, assignment.opened or assignment.task.file_id
+            path, file_id = assignment.task.partition_path, assignment.new_buckets or assignment.task.file_id
             groups[path, file_id] = number
             if (name := base_names.get(FileGroupId(path, file_id))) is not None:
                 groups[path, name] = number

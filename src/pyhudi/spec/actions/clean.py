@@ -20,7 +20,7 @@ class CleanPlan:
     last_completed: str = ""
     files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     partitions_to_delete: tuple[str, ...] = ()
-    extra: Mapping[str, str] | None = None
+    extra_metadata: Mapping[str, str] | None = None
     version: int | None = 2
     retained_action: str | None = None
 
@@ -47,5 +47,5 @@ class CleanMetadata:
     retained_from: str
     last_completed: str
     partitions: Mapping[str, CleanPartition]
-    extra: Mapping[str, str] | None = None
+    extra_metadata: Mapping[str, str] | None = None
     version: int | None = 2

@@ -29,7 +29,7 @@ class ClusteringGroup:
     slices: tuple[ClusteringSlice, ...] | None
     metrics: Mapping[str, float] | None = None
     output_file_groups: int | None = 1
-    extra: Mapping[str, str] | None = None
+    extra_metadata: Mapping[str, str] | None = None
     version: int | None = 1
 
 
@@ -48,7 +48,7 @@ class ClusteringPlan:
 
     groups: tuple[ClusteringGroup, ...] | None
     strategy: Strategy | None = None
-    extra: Mapping[str, str] | None = None
+    extra_metadata: Mapping[str, str] | None = None
     version: int | None = 1
     preserve_meta_columns: bool | None = None
     missing_partitions: tuple[str, ...] | None = None
@@ -60,5 +60,5 @@ class RequestedReplace:
 
     operation: str | None = None
     plan: ClusteringPlan | None = None
-    extra: Mapping[str, str] | None = None
+    extra_metadata: Mapping[str, str] | None = None
     version: int | None = None

@@ -10,7 +10,7 @@ import enum
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from pyhudi.spec.extra_metadata import SCHEMA_NOTE
+from pyhudi.spec.extra_metadata import SCHEMA_KEY
 
 
 class Operation(enum.StrEnum):
@@ -93,7 +93,7 @@ class CommitMetadata:
     """
 
     stats: Mapping[str, tuple[WriteStat, ...]] = field(default_factory=dict)
-    extra: Mapping[str, str] = field(default_factory=dict)
+    extra_metadata: Mapping[str, str] = field(default_factory=dict)
     operation: str | None = None
     compacted: bool = False
     replaced: Mapping[str, tuple[str, ...]] | None = None
@@ -108,7 +108,7 @@ class CommitMetadata:
         """The Avro schema of the table as of this commit, without meta columns; None when the commit did not record
         one.
         """
-        return self.extra.get(SCHEMA_NOTE) or None
+        return self.extra_metadata.get(SCHEMA_KEY) or None
 
 
 def stats_by_partition(stats: Iterable[WriteStat]) -> dict[str, tuple[WriteStat, ...]]:

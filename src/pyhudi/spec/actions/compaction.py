@@ -60,7 +60,7 @@ class CompactionPlan:
     """Content of a requested compaction."""
 
     operations: tuple[CompactionOperation, ...] | None
-    extra: Mapping[str, str] | None = None
+    extra_metadata: Mapping[str, str] | None = None
     version: int | None = 2
     strategy: Strategy | None = None
     preserve_meta_columns: bool | None = None

@@ -30,71 +30,73 @@ class NewMerging:
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
-def merge_properties(version: TableVersion, asked: NewMerging, ordering_fields: Sequence[str]) -> dict[str, str]:
+def merge_properties(version: TableVersion, new_merging: NewMerging, ordering_fields: Sequence[str]) -> dict[str, str]:
     """Return the lines about merging of a new table's properties; empty values stand for lines that it does not have.
 
     Raises:
         OptionError: the parts contradict each other, do not say by what to merge, or need a newer table version.
     """
-    mode = _mode(asked, ordering_fields)
-    payload = PAYLOADS.get(asked.payload_class or "")
-    _check_deletes(asked, payload)
-    prefixed = {keys.MERGE_PROPERTY_PREFIX + name: value for name, value in asked.settings.items()}
+    mode = _mode(new_merging, ordering_fields)
+    payload = PAYLOADS.get(new_merging.payload_class or "")
+    _check_deletes(new_merging, payload)
+    prefixed = {keys.MERGE_PROPERTY_PREFIX + name: value for name, value in new_merging.settings.items()}
     if version is not TableVersion.NINE:
-        if asked.partial is not None:
-            raise OptionError(f"{keys.PARTIAL_UPDATE_MODE}={asked.partial} needs table version 9; older tables name a payload class.")
-        return prefixed | _older(version, asked, mode, is_plain=payload is None or payload.is_plain)
+        if new_merging.partial is not None:
+            raise OptionError(f"{keys.PARTIAL_UPDATE_MODE}={new_merging.partial} needs table version 9; older tables name a payload class.")
+        return prefixed | _older(version, new_merging, mode, is_plain=payload is None or payload.is_plain)
     if payload is None:
-        by_class = {keys.PAYLOAD_CLASS: asked.payload_class or "", keys.PARTIAL_UPDATE_MODE: asked.partial or ""}
-        return {keys.MERGE_MODE: mode, keys.MERGE_STRATEGY_ID: _strategy(asked, mode, version), **by_class, **prefixed}
+        by_class = {keys.PAYLOAD_CLASS: new_merging.payload_class or "", keys.PARTIAL_UPDATE_MODE: new_merging.partial or ""}
+        return {keys.MERGE_MODE: mode, keys.MERGE_STRATEGY_ID: _strategy(new_merging, mode, version), **by_class, **prefixed}
     settings = {keys.MERGE_PROPERTY_PREFIX + name: value for name, value in payload.settings.items()}
     return {
         keys.MERGE_MODE: mode,
-        keys.LEGACY_PAYLOAD_CLASS: asked.payload_class or "",
-        keys.PARTIAL_UPDATE_MODE: asked.partial or payload.partial or "",
+        keys.LEGACY_PAYLOAD_CLASS: new_merging.payload_class or "",
+        keys.PARTIAL_UPDATE_MODE: new_merging.partial or payload.partial or "",
         **settings,
         **prefixed,
     }
 
 
-def _check_deletes(asked: NewMerging, payload: Payload | None) -> None:
-    settings = {**(payload.settings if payload is not None else {}), **asked.settings}
+def _check_deletes(new_merging: NewMerging, payload: Payload | None) -> None:
+    settings = {**(payload.settings if payload is not None else {}), **new_merging.settings}
     if (DELETE_FIELD in settings) != (DELETE_MARKER in settings):
         raise OptionError(f"{DELETE_FIELD} and {DELETE_MARKER} say together which rows are deletes: give both or none.")
 
 
-def _older(version: TableVersion, asked: NewMerging, mode: MergeMode, *, is_plain: bool) -> dict[str, str]:
+def _older(version: TableVersion, new_merging: NewMerging, mode: MergeMode, *, is_plain: bool) -> dict[str, str]:
     """Return the lines of versions 6 and 8, to which a class that says more than a mode is a custom one."""
     if not is_plain:
         mode = MergeMode.CUSTOM
     properties = {
-        keys.PAYLOAD_CLASS: asked.payload_class or mode.payload_class or "",
-        keys.MERGE_STRATEGY_ID: _strategy(asked, mode, version),
+        keys.PAYLOAD_CLASS: new_merging.payload_class or mode.payload_class or "",
+        keys.MERGE_STRATEGY_ID: _strategy(new_merging, mode, version),
     }
     return properties if version is TableVersion.SIX else {keys.MERGE_MODE: mode, **properties}
 
 
-def _strategy(asked: NewMerging, mode: MergeMode, version: TableVersion) -> str:
+def _strategy(new_merging: NewMerging, mode: MergeMode, version: TableVersion) -> str:
     if mode is not MergeMode.CUSTOM:
         return "" if version is TableVersion.NINE else mode.strategy_id or ""
-    if asked.strategy_id not in (None, CUSTOM_STRATEGY, PAYLOAD_STRATEGY) or not asked.payload_class:
-        return asked.strategy_id or ""
+    if new_merging.strategy_id not in (None, CUSTOM_STRATEGY, PAYLOAD_STRATEGY) or not new_merging.payload_class:
+        return new_merging.strategy_id or ""
     return PAYLOAD_STRATEGY
 
 
-def _mode(asked: NewMerging, ordering_fields: Sequence[str]) -> MergeMode:
+def _mode(new_merging: NewMerging, ordering_fields: Sequence[str]) -> MergeMode:
     """Return the mode that the parts come to.
 
     Raises:
         OptionError: they contradict each other, or the mode is CUSTOM and nothing says by what.
     """
-    payload = PAYLOADS.get(asked.payload_class or "")
+    payload = PAYLOADS.get(new_merging.payload_class or "")
     if payload is not None:
         inferred = payload.mode
     else:
-        inferred = infer_merge_mode(payload_class=asked.payload_class, strategy_id=asked.strategy_id, has_ordering=bool(ordering_fields))
-    mode = asked.mode or inferred
-    stated = asked.payload_class or asked.strategy_id
+        inferred = infer_merge_mode(
+            payload_class=new_merging.payload_class, strategy_id=new_merging.strategy_id, has_ordering=bool(ordering_fields)
+        )
+    mode = new_merging.mode or inferred
+    stated = new_merging.payload_class or new_merging.strategy_id
     if payload is not None and not payload.is_plain and mode is MergeMode.CUSTOM:
         return payload.mode
     if stated and mode is not inferred:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from pyhudi.errors import UnsupportedError
-from pyhudi.sql.call.procedure import Call, Column, Parameter, Procedure, Row
+from pyhudi.sql.call.procedure import Column, Parameter, Procedure, ProcedureCall, Row
 
 _ARCHIVED: Final = 0
 
 
-def _archive(call: Call) -> Iterator[Row]:
+def _archive(call: ProcedureCall) -> Iterator[Row]:
     table = call.open()
     if not call.flag("enable_metadata") and table.config.metadata_partitions:
         raise UnsupportedError(

@@ -90,7 +90,7 @@ def _evaluate(statement: Statement, procedure: Procedure, expressions: dict[str,
         return {}
     types = {one.name: one.type for one in procedure.parameters}
     try:
-        row = statement.ask("SELECT " + ", ".join(f"{text} AS `{name}`" for name, text in expressions.items())).collect()[0]
+        row = statement.run_sql("SELECT " + ", ".join(f"{text} AS `{name}`" for name, text in expressions.items())).collect()[0]
     except (ValueError, OverflowError) as error:
         problem = f"CALL {procedure.name}: an argument is a date or time that Python cannot hold ({error}); state it as a text."
         raise UsageError(problem) from error

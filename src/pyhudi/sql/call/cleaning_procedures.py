@@ -11,13 +11,13 @@ from typing import Final
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.service.cleaning.cleaning_service import without_empty_cleans
-from pyhudi.service.table_service import Mode
+from pyhudi.service.table_service import ServiceMode
 from pyhudi.spec.actions.clean import CleanMetadata, CleanPlan
 from pyhudi.spec.instant import Action, Instant, State
-from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
+from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
 from pyhudi.sql.call.service_call import limited
 from pyhudi.table.hudi_table import HudiTable
-from pyhudi.timeline.instant_details import action_of, read_action
+from pyhudi.timeline.instant_details import load_action_metadata, read_action
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
 from pyhudi.txn.locked_table import locked_table
@@ -34,32 +34,32 @@ _KEYS: Final = {
 _WAIT_S: Final = 60.0
 
 
-def _run(call: Call) -> Iterator[Row]:
+def _run(call: ProcedureCall) -> Iterator[Row]:
     table = call.open()
     stated = {key: str(call.arguments[name]) for name, key in _KEYS.items() if call.arguments[name] is not None}
-    mode: Mode = "both" if call.flag("schedule_in_line") else "execute"
+    mode: ServiceMode = "both" if call.flag("schedule_in_line") else "execute"
     results = table.services.clean(mode=mode, options={**stated, **call.options()})
     for result in results[-1:]:
         yield (result.instant, result.time_taken_ms, result.total_files, result.earliest_retained or "", "{}", _VERSION)
 
 
-def _cleans(call: Call) -> Iterator[tuple[Instant, CleanMetadata]]:
+def _cleans(call: ProcedureCall) -> Iterator[tuple[Instant, CleanMetadata]]:
     """Yield the completed cleans, the newest first."""
     table, timeline = _opened(call)
     for instant in reversed(timeline.instants):
         if instant.action is Action.CLEAN and instant.is_completed:
-            done = action_of(table.storage, table.config, timeline, instant)
+            done = load_action_metadata(table.storage, table.config, timeline, instant)
             if isinstance(done, CleanMetadata):
                 yield instant, done
 
 
-def _opened(call: Call) -> tuple[HudiTable, Timeline]:
+def _opened(call: ProcedureCall) -> tuple[HudiTable, Timeline]:
     table = call.open()
     timeline = load_full_timeline(table.storage, table.config)
     return table, timeline.with_archived() if call.flag("showArchived") else timeline
 
 
-def _show(call: Call) -> Iterator[Row]:
+def _show(call: ProcedureCall) -> Iterator[Row]:
     rows = (
         (
             instant.requested,
@@ -77,7 +77,7 @@ def _show(call: Call) -> Iterator[Row]:
     return limited(call, rows)
 
 
-def _show_partitions(call: Call) -> Iterator[Row]:
+def _show_partitions(call: ProcedureCall) -> Iterator[Row]:
     rows = (
         (
             instant.requested,
@@ -99,7 +99,7 @@ def _show_partitions(call: Call) -> Iterator[Row]:
     return limited(call, rows)
 
 
-def _show_plans(call: Call) -> Iterator[Row]:
+def _show_plans(call: ProcedureCall) -> Iterator[Row]:
     table, timeline = _opened(call)
     instants = (one for one in reversed(timeline.instants) if one.action is Action.CLEAN)
     return (_plan_row(table, one) for one in itertools.islice(instants, call.number("limit")))
@@ -114,12 +114,12 @@ def _plan_row(table: HudiTable, instant: Instant) -> Row:
         plan = None
     if not isinstance(plan, CleanPlan):
         return (*head, *(None,) * 7)
-    extra = ", ".join(f"{key}={value}" for key, value in (plan.extra or {}).items()) or None
+    extra = ", ".join(f"{key}={value}" for key, value in (plan.extra_metadata or {}).items()) or None
     counts = (len(plan.files), len(plan.partitions_to_delete))
     return (*head, plan.retained_from, plan.last_completed, plan.policy, plan.version, *counts, extra)
 
 
-def _repair(call: Call) -> Iterator[Row]:
+def _repair(call: ProcedureCall) -> Iterator[Row]:
     table = call.open()
     with locked_table(table.storage, _WAIT_S, table.clock, table.ids) as locked:
         without_empty_cleans(locked)

@@ -15,18 +15,18 @@ from pyhudi.kernels.arrays.space_curves import Layout
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.read.filter.predicate import parse_predicate
 from pyhudi.read.skipping.partition_pruning import path_columns, prune_partitions
-from pyhudi.service.table_service import Mode
-from pyhudi.sql.call.procedure import Call, Column, Parameter, Procedure, Row
+from pyhudi.service.table_service import ServiceMode
+from pyhudi.sql.call.procedure import Column, Parameter, Procedure, ProcedureCall, Row
 from pyhudi.sql.call.service_call import limited, run_service
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.pending_clustering import clustering_plan
 
-_MODES: Final[Mapping[str, Mode]] = {"schedule": "schedule", "execute": "execute", "scheduleAndExecute": "both"}
+_MODES: Final[Mapping[str, ServiceMode]] = {"schedule": "schedule", "execute": "execute", "scheduleAndExecute": "both"}
 _PREFIX: Final = "hoodie.clustering.plan.strategy."
 
 
-def _run(call: Call) -> Iterator[Row]:
+def _run(call: ProcedureCall) -> Iterator[Row]:
     table = call.open()
     chosen = _choices(call, table)
     if chosen is None:
@@ -37,7 +37,7 @@ def _run(call: Call) -> Iterator[Row]:
     return limited(call, (row for row in _rows(call, table) if row[0] in named))
 
 
-def _choices(call: Call, table: HudiTable) -> dict[str, str] | None:
+def _choices(call: ProcedureCall, table: HudiTable) -> dict[str, str] | None:
     """Return the options that the arguments stand for; None when no partition matches the predicate.
 
     Raises:
@@ -64,14 +64,14 @@ def _choices(call: Call, table: HudiTable) -> dict[str, str] | None:
     return options
 
 
-def _layout(call: Call, strategy: str) -> str:
+def _layout(call: ProcedureCall, strategy: str) -> str:
     try:
         return Layout.parse(strategy).value
     except ValueError:
         raise UsageError(f"CALL {call.procedure.name}: order_strategy is '{strategy}'; it can be linear, z-order or hilbert.") from None
 
 
-def _matching_partitions(call: Call, table: HudiTable, predicate: str) -> tuple[str, ...]:
+def _matching_partitions(call: ProcedureCall, table: HudiTable, predicate: str) -> tuple[str, ...]:
     schema, config = table.schema, table.config
     if path_columns(schema, config) != set(config.partition_fields):
         raise UnsupportedError(
@@ -84,11 +84,11 @@ def _matching_partitions(call: Call, table: HudiTable, predicate: str) -> tuple[
     return prune_partitions(open_view(table.storage, config, timeline).partition_paths(), condition, columns, config)
 
 
-def _show(call: Call) -> Iterator[Row]:
+def _show(call: ProcedureCall) -> Iterator[Row]:
     return limited(call, _rows(call, call.open()))
 
 
-def _rows(call: Call, table: HudiTable) -> Iterator[Row]:
+def _rows(call: ProcedureCall, table: HudiTable) -> Iterator[Row]:
     """Yield the clusterings of the active timeline, the newest first."""
     for instant in reversed(load_timeline(table.storage, table.config).instants):
         plan = clustering_plan(table.storage, table.config, instant)

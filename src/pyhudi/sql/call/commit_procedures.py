@@ -14,10 +14,10 @@ from typing import Final
 from pyhudi.errors import UsageError
 from pyhudi.spec.actions.commit import CommitMetadata, WriteStat
 from pyhudi.spec.instant import Instant
-from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
+from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.archived_v1_timeline import archived_instants
-from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
 
@@ -51,10 +51,10 @@ def _active(table: HudiTable, wanted: str | None = None) -> Iterator[tuple[Insta
     timeline = load_full_timeline(table.storage, table.config)
     for instant in reversed(timeline.data_instants()):
         if wanted in (None, instant.requested):
-            yield instant, commit_of(table.storage, table.config, timeline, instant)
+            yield instant, load_commit_metadata(table.storage, table.config, timeline, instant)
 
 
-def _archived(call: Call) -> Iterator[tuple[Instant, CommitMetadata]]:
+def _archived(call: ProcedureCall) -> Iterator[tuple[Instant, CommitMetadata]]:
     """Yield the archived commits of a span of requested times, the newest first."""
     table = call.open()
     begin, end = call.text("start_ts") or "", call.text("end_ts") or "9" * 17
@@ -107,29 +107,29 @@ def _is_new(stat: WriteStat) -> bool:
     return stat.prev_commit in (None, "null")
 
 
-def _first(call: Call, rows: Iterable[Row]) -> Iterator[Row]:
+def _first(call: ProcedureCall, rows: Iterable[Row]) -> Iterator[Row]:
     return itertools.islice(rows, max(0, call.number("limit")))
 
 
-def _show_commits(call: Call) -> Iterator[Row]:
+def _show_commits(call: ProcedureCall) -> Iterator[Row]:
     return _first(call, (_total(instant, commit) for instant, commit in _active(call.open())))
 
 
-def _show_commits_metadata(call: Call) -> Iterator[Row]:
+def _show_commits_metadata(call: ProcedureCall) -> Iterator[Row]:
     return _first(call, (_detail(instant, stat) for instant, commit in _active(call.open()) for stat in commit.all_stats()))
 
 
-def _show_archived_commits(call: Call) -> Iterator[Row]:
+def _show_archived_commits(call: ProcedureCall) -> Iterator[Row]:
     at = [column.name for column in _TOTALS].index(_ACTION)
     rows = (_total(instant, commit) for instant, commit in _archived(call))
     return _first(call, ((*row[:at], *row[at + 1 :]) for row in rows))
 
 
-def _show_archived_commits_metadata(call: Call) -> Iterator[Row]:
+def _show_archived_commits_metadata(call: ProcedureCall) -> Iterator[Row]:
     return _first(call, (_detail(instant, stat) for instant, commit in _archived(call) for stat in commit.all_stats()))
 
 
-def _of_instant(call: Call) -> tuple[Instant, CommitMetadata]:
+def _of_instant(call: ProcedureCall) -> tuple[Instant, CommitMetadata]:
     """Return the commit that `instant_time` names, archived or not.
 
     Raises:
@@ -144,7 +144,7 @@ def _of_instant(call: Call) -> tuple[Instant, CommitMetadata]:
     raise UsageError(f"CALL {call.procedure.name}: {wanted} is no commit of the table; CALL show_commits lists them.")
 
 
-def _show_commit_files(call: Call) -> Iterator[Row]:
+def _show_commit_files(call: ProcedureCall) -> Iterator[Row]:
     instant, commit = _of_instant(call)
     rows = (
         (
@@ -163,7 +163,7 @@ def _show_commit_files(call: Call) -> Iterator[Row]:
     return _first(call, rows)
 
 
-def _show_commit_partitions(call: Call) -> Iterator[Row]:
+def _show_commit_partitions(call: ProcedureCall) -> Iterator[Row]:
     instant, commit = _of_instant(call)
     stats = sorted(commit.all_stats(), key=lambda stat: stat.partition_path or "")
     rows = []
@@ -185,23 +185,23 @@ def _show_commit_partitions(call: Call) -> Iterator[Row]:
     return _first(call, rows)
 
 
-def _show_commit_write_stats(call: Call) -> Iterator[Row]:
+def _show_commit_write_stats(call: ProcedureCall) -> Iterator[Row]:
     instant, commit = _of_instant(call)
     stats = tuple(commit.all_stats())
     written, records = sum(stat.total_write_bytes for stat in stats), sum(stat.num_writes for stat in stats)
     yield instant.action.value, written, records, -(-written // records) if records else 0
 
 
-def _show_extra(call: Call) -> Iterator[Row]:
+def _show_extra(call: ProcedureCall) -> Iterator[Row]:
     wanted, key = call.text("instant_time"), call.text("metadata_key")
     instant, commit = next(_active(call.open(), wanted), (None, None))
     if instant is None or commit is None:
         raise UsageError(f"CALL {call.procedure.name}: {wanted or 'the table'} is no commit, or has none; CALL show_commits lists them.")
-    rows = ((instant.requested, instant.action.value, name, text) for name, text in commit.extra.items() if key in (None, name))
+    rows = ((instant.requested, instant.action.value, name, text) for name, text in commit.extra_metadata.items() if key in (None, name))
     return _first(call, rows)
 
 
-def _compare(call: Call) -> Iterator[Row]:
+def _compare(call: ProcedureCall) -> Iterator[Row]:
     source, target = call.open(), HudiTable.open(str(call.text("path")))
     timelines = (load_timeline(table.storage, table.config) for table in (source, target))
     here, there = ([instant.requested for instant in timeline.data_instants()] for timeline in timelines)

@@ -9,25 +9,25 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from pyhudi.errors import UsageError
-from pyhudi.service.table_service import Mode
+from pyhudi.service.table_service import ServiceMode
 from pyhudi.spec.actions.compaction import CompactionPlan
 from pyhudi.spec.instant import Action, Instant
-from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
+from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
 from pyhudi.sql.call.service_call import limited, run_service
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.instant_details import read_action, read_commit
 from pyhudi.timeline.load_timeline import load_timeline
 
-_MODES: Final[Mapping[str, Mode]] = {"schedule": "schedule", "run": "execute", "execute": "execute", "scheduleAndExecute": "both"}
+_MODES: Final[Mapping[str, ServiceMode]] = {"schedule": "schedule", "run": "execute", "execute": "execute", "scheduleAndExecute": "both"}
 
 
-def _run(call: Call) -> Iterator[Row]:
+def _run(call: ProcedureCall) -> Iterator[Row]:
     instants = call.text("instants") or call.text("timestamp")
     done = run_service(call, call.open().services.compact, str(call.text("op")), _MODES, instants)
     return limited(call, ((one.instant, one.slices, one.state.upper()) for one in done))
 
 
-def _show(call: Call) -> Iterator[Row]:
+def _show(call: ProcedureCall) -> Iterator[Row]:
     table = call.open()
     if not table.config.is_merge_on_read:
         raise UsageError(f"CALL {call.procedure.name}: {table.config.name} is copy-on-write and has no compactions.")

@@ -19,7 +19,7 @@ from pyhudi.kernels.base_file.parquet_input import open_parquet
 from pyhudi.spark.scan.file_index import hadoop_base
 from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.spec.files.file_names import parse_base_file_name
-from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
+from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
 from pyhudi.storage.open_storage import open_storage
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.table.hudi_table import HudiTable
@@ -33,7 +33,7 @@ _EVERY_COMMIT: Final = "ALL"
 _UNITS: Final = 1 << 10
 
 
-def _timeline(call: Call, table: HudiTable) -> Timeline:
+def _timeline(call: ProcedureCall, table: HudiTable) -> Timeline:
     """Return the timeline as the bounds of a call make it."""
     timeline = load_full_timeline(table.storage, table.config)
     bound = call.text("max_instant")
@@ -44,7 +44,7 @@ def _timeline(call: Call, table: HudiTable) -> Timeline:
     return timeline.requested_by(max(retained, default="0"))
 
 
-def _slices(call: Call, *, latest: bool) -> Iterator[FileSlice]:
+def _slices(call: ProcedureCall, *, latest: bool) -> Iterator[FileSlice]:
     for name, what in (("include_in_flight", "files that are not committed"), ("exclude_compaction", "a view without compactions")):
         if call.flag(name):
             raise UsageError(f"CALL {call.procedure.name}: {name} => true asks for {what}, which no reader sees; leave it out.")
@@ -72,7 +72,7 @@ def _common(file_slice: FileSlice, uri: str) -> list[object]:
     ]
 
 
-def _show_all(call: Call) -> Iterator[Row]:
+def _show_all(call: ProcedureCall) -> Iterator[Row]:
     uri = hadoop_base(call.open().storage)
     rows = (
         [*_common(file_slice, uri), str([f"{uri}/{log.path}" for log in file_slice.logs])] for file_slice in _slices(call, latest=False)
@@ -80,7 +80,7 @@ def _show_all(call: Call) -> Iterator[Row]:
     return itertools.islice(rows, call.number("limit"))
 
 
-def _show_latest(call: Call) -> Iterator[Row]:
+def _show_latest(call: ProcedureCall) -> Iterator[Row]:
     table = call.open()
     pending = FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config)).pending_compaction
     rows, uri = [], hadoop_base(table.storage)
@@ -97,7 +97,7 @@ def _show_latest(call: Call) -> Iterator[Row]:
     return iter(rows)
 
 
-def _file_sizes(call: Call) -> Iterator[Row]:
+def _file_sizes(call: ProcedureCall) -> Iterator[Row]:
     table, prefix = call.open(), (call.text("partition_path") or "").rstrip("*").rstrip("/")
     by_commit: dict[str, list[int]] = {}
     view = FileSystemView(table.storage, table.config, load_full_timeline(table.storage, table.config))
@@ -120,7 +120,7 @@ def _sizes(commit: str, sizes: Sequence[int]) -> Row:
     return commit, min(sizes), tenth, middle, statistics.fmean(sizes), most, max(sizes), len(sizes), spread
 
 
-def _amplification(call: Call) -> Iterator[Row]:
+def _amplification(call: ProcedureCall) -> Iterator[Row]:
     table = call.open()
     timeline = load_timeline(table.storage, table.config)
     rows, upserted, written = [], 0, 0
@@ -137,7 +137,7 @@ def _factor(updates: int, writes: int) -> str:
     return f"{writes / updates:.2f}" if updates else "0"
 
 
-def _invalid_parquet(call: Call) -> Iterator[Row]:
+def _invalid_parquet(call: ProcedureCall) -> Iterator[Row]:
     storage = open_storage(str(call.text("path")))
     partitions = [part.strip() for part in (call.text("partitions") or "").split(",") if part.strip()]
     instants = {part.strip() for part in (call.text("instants") or "").split(",") if part.strip()}
@@ -170,7 +170,7 @@ def _is_readable(storage: Storage, path: str) -> bool:
         return False
 
 
-def _path_detail(call: Call) -> Iterator[Row]:
+def _path_detail(call: ProcedureCall) -> Iterator[Row]:
     storage = open_storage(str(call.text("path")))
     folders = [status.path for status in storage.list("") if status.is_dir] if call.flag("is_sub") else [""]
     rows = [_measure_files(storage, folder) for folder in folders]

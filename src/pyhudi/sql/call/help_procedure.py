@@ -7,23 +7,23 @@ from typing import Final
 
 from pyhudi.errors import UsageError, did_you_mean
 from pyhudi.sql.call.call_arguments import usage
-from pyhudi.sql.call.procedure import Call, Column, Parameter, Procedure, Row
+from pyhudi.sql.call.procedure import Column, Parameter, Procedure, ProcedureCall, Row
 from pyhudi.sql.call.unsupported_procedures import LATER
 
 
 def help_procedure(known: Mapping[str, Procedure]) -> Procedure:
     """Return the procedure `help` for these procedures."""
 
-    def answer(call: Call) -> Iterator[Row]:
-        asked = call.text("cmd")
-        yield (_list({**known, "help": call.procedure}) if asked is None else _one({**known, "help": call.procedure}, asked.lower()),)
+    def answer(call: ProcedureCall) -> Iterator[Row]:
+        command = call.text("cmd")
+        yield (_list({**known, "help": call.procedure}) if command is None else _one({**known, "help": call.procedure}, command.lower()),)
 
     return Procedure("help", "All procedures, or how one is called.", (Parameter("cmd"),), (Column("result"),), answer)
 
 
 def _list(known: Mapping[str, Procedure]) -> str:
     lines = ["synopsis", "\tCALL procedure(argument => value, ...)", "procedures"]
-    lines += [f"\t{name}\t{known[name].about}" for name in sorted(known)]
+    lines += [f"\t{name}\t{known[name].summary}" for name in sorted(known)]
     lines += ["not served yet", *(f"\t{name}\t{LATER[name]}" for name in sorted(LATER))]
     return "\n".join(lines)
 
@@ -34,7 +34,7 @@ def _one(known: Mapping[str, Procedure], name: str) -> str:
     procedure = known.get(name)
     if procedure is None:
         raise UsageError(f"there is no procedure {name}.{did_you_mean(name, [*known, *LATER])} CALL help() lists them.")
-    lines = [procedure.about, usage(procedure), "parameters:", _line("param", "type_name", "default_value", "required")]
+    lines = [procedure.summary, usage(procedure), "parameters:", _line("param", "type_name", "default_value", "required")]
     lines += [
         _line(
             one.name, one.type, "null" if one.is_required or one.default is None else str(one.default).lower(), str(one.is_required).lower()

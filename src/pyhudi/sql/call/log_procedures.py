@@ -18,7 +18,7 @@ from pyhudi.kernels.log_file.block_rows import data_rows
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.spec.files.file_names import parse_log_file_name
 from pyhudi.spec.files.log_block import BlockType, LogBlock
-from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
+from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
 from pyhudi.storage.storage_protocol import Storage
 
 #: What Hudi calls the kinds of blocks.
@@ -33,7 +33,7 @@ _TYPES: Final = {
 }
 
 
-def _log_files(call: Call) -> tuple[Storage, list[str]]:
+def _log_files(call: ProcedureCall) -> tuple[Storage, list[str]]:
     """Return the log files whose whole path, or path below the table, matches `log_file_path_pattern`."""
     storage, pattern = call.open().storage, str(call.text("log_file_path_pattern"))
     paths, waiting = [], [""]
@@ -62,7 +62,7 @@ def _blocks(storage: Storage, path: str) -> Iterator[tuple[LogBlock, bytes]]:
             yield block, b"" if block.type is BlockType.CORRUPT else read_content(source, block)
 
 
-def _metadata(call: Call) -> Iterator[Row]:
+def _metadata(call: ProcedureCall) -> Iterator[Row]:
     storage, paths = _log_files(call)
     rows = (
         (block.header.instant, _count(block, content), _TYPES[block.type], _header(block), "{}")
@@ -90,7 +90,7 @@ def _names(block: LogBlock) -> list[str]:
     return avro_to_arrow(block.header.schema_json).names if block.header.schema_json else []
 
 
-def _records(call: Call) -> Iterator[Row]:
+def _records(call: ProcedureCall) -> Iterator[Row]:
     if call.flag("merge"):
         raise UsageError(f"CALL {call.procedure.name}: merge => true is what SELECT shows; leave it out to see what is in the files.")
     storage, paths = _log_files(call)

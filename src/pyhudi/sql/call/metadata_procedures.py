@@ -19,7 +19,7 @@ from pyhudi.read.snapshot.read_schema import table_schema
 from pyhudi.schema.internal.schema_history import history_of
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spec.options import resolve
-from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
+from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
 from pyhudi.sql.query.view_functions import metadata_of
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.load_timeline import load_timeline
@@ -29,7 +29,7 @@ from pyhudi.txn.metadata_updates import prepare_metadata_table
 _WAIT_S: Final = 60.0
 
 
-def _open_tables(call: Call) -> tuple[HudiTable, MetadataTable]:
+def _open_tables(call: ProcedureCall) -> tuple[HudiTable, MetadataTable]:
     """Open a table and its metadata table.
 
     Raises:
@@ -39,12 +39,12 @@ def _open_tables(call: Call) -> tuple[HudiTable, MetadataTable]:
     return table, metadata_of(table, f"CALL {call.procedure.name}")
 
 
-def _partitions(call: Call) -> Iterator[Row]:
+def _partitions(call: ProcedureCall) -> Iterator[Row]:
     _, metadata = _open_tables(call)
     return ((path,) for path in metadata.partition_paths())
 
 
-def _files(call: Call) -> Iterator[Row]:
+def _files(call: ProcedureCall) -> Iterator[Row]:
     _, metadata = _open_tables(call)
     wanted = call.text("partition")
     paths = metadata.partition_paths() if wanted is None else (wanted,)
@@ -52,7 +52,7 @@ def _files(call: Call) -> Iterator[Row]:
     return itertools.islice(rows, call.number("limit"))
 
 
-def _stats(call: Call) -> Iterator[Row]:
+def _stats(call: ProcedureCall) -> Iterator[Row]:
     _, metadata = _open_tables(call)
     for name in sorted(metadata.partitions):
         slices = metadata.partition(name).slices
@@ -64,7 +64,7 @@ def _stats(call: Call) -> Iterator[Row]:
         yield f"{name}.totalLogFileSizeInBytes", str(sum(logs))
 
 
-def _validate(call: Call) -> Iterator[Row]:
+def _validate(call: ProcedureCall) -> Iterator[Row]:
     table, metadata = _open_tables(call)
     view = FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config))
     for path in sorted({*metadata.partition_paths(), *view.partition_paths()}):
@@ -82,7 +82,7 @@ def _is_partition_metadata(name: str) -> bool:
     return name.startswith(".hoodie_partition_metadata")
 
 
-def _column_stats(call: Call) -> Iterator[Row]:
+def _column_stats(call: ProcedureCall) -> Iterator[Row]:
     table, metadata = _open_tables(call)
     stated = call.text("targetColumns")
     columns = [name.strip() for name in stated.split(",")] if stated else list(table.schema.names)
@@ -104,7 +104,7 @@ def _settle(table: HudiTable, settings: MetadataSettings) -> None:
         prepare_metadata_table(locked, stored.avro_json, settings, history=history_of(stored.columns))
 
 
-def _create(call: Call) -> Iterator[Row]:
+def _create(call: ProcedureCall) -> Iterator[Row]:
     table = call.open()
     if table.config.metadata_partitions:
         raise UsageError(f"CALL {call.procedure.name}: {table.config.name} has a metadata table; init_metadata_table rebuilds it.")
@@ -112,14 +112,14 @@ def _create(call: Call) -> Iterator[Row]:
     yield (f"Created Metadata Table in {table.storage.uri}/.hoodie/metadata",)
 
 
-def _init(call: Call) -> Iterator[Row]:
+def _init(call: ProcedureCall) -> Iterator[Row]:
     table, _ = _open_tables(call)
     if not call.flag("read_only"):
         table.services.index(rebuild=True)
     yield (f"Initialized Metadata Table in {table.storage.uri}/.hoodie/metadata",)
 
 
-def _delete(call: Call) -> Iterator[Row]:
+def _delete(call: ProcedureCall) -> Iterator[Row]:
     table, _ = _open_tables(call)
     _settle(table, MetadataSettings(enabled=False))
     yield (f"Removed Metadata Table from {table.storage.uri}/.hoodie/metadata",)

@@ -43,7 +43,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Call:
+class ProcedureCall:
     """A call on its way: the session and the values of all parameters."""
 
     statement: Statement
@@ -102,10 +102,10 @@ class Procedure:
     """A procedure; `run` yields the rows of its answer."""
 
     name: str
-    about: str
+    summary: str
     parameters: tuple[Parameter, ...]
     columns: tuple[Column, ...]
-    run: Callable[[Call], Iterable[Row]]
+    run: Callable[[ProcedureCall], Iterable[Row]]
 
 
 def parse_options(procedure: str, text: str | None) -> dict[str, str]:
@@ -124,5 +124,5 @@ def parse_options(procedure: str, text: str | None) -> dict[str, str]:
     return result
 
 
-def _or_path(call: Call) -> str:
+def _or_path(call: ProcedureCall) -> str:
     return " or path => '/place/of/the/table'" if "path" in call.arguments else ""

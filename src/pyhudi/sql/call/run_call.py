@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 
 from pyhudi.errors import UnsupportedError, UsageError, did_you_mean, with_subject
 from pyhudi.sql.call.call_arguments import bind, read_call
-from pyhudi.sql.call.procedure import Call, Column, Row
+from pyhudi.sql.call.procedure import Column, ProcedureCall, Row
 from pyhudi.sql.call.registry import PROCEDURES
 from pyhudi.sql.call.unsupported_procedures import LATER
 from pyhudi.sql.statement.statement import Statement
@@ -34,19 +34,19 @@ def call(statement: Statement) -> DataFrame | None:
         hint = did_you_mean(stated.name, list(PROCEDURES))
         raise with_subject(UsageError(f"there is no procedure {stated.name}.{hint} CALL help() lists them."), stated.name)
     arguments = bind(statement, procedure, stated)
-    answer = shown(statement, procedure.columns, procedure.run(Call(statement, procedure, arguments)))
+    answer = answer_frame(statement, procedure.columns, procedure.run(ProcedureCall(statement, procedure, arguments)))
     condition = arguments.get("filter")
     return answer.filter(condition) if condition else answer
 
 
-def shown(statement: Statement, columns: Sequence[Column], rows: Iterable[Row]) -> DataFrame:
+def answer_frame(statement: Statement, columns: Sequence[Column], rows: Iterable[Row]) -> DataFrame:
     """Return rows as a DataFrame of local values: nothing runs when it is collected."""
     names = [f"_{index}" for index in range(len(columns))]
     cast = ", ".join(f"CAST({name} AS {column.type}) AS {quote(column.name)}" for name, column in zip(names, columns, strict=True))
     listed = [f"({', '.join(map(_literal, row))})" for row in rows]
     nothing = f"SELECT {', '.join(f'NULL AS {name}' for name in names)} WHERE false"
     source = f"SELECT * FROM VALUES {', '.join(listed)} AS v({', '.join(names)})" if listed else nothing  # noqa: S608 - literals only
-    return statement.plain(f"SELECT {cast} FROM ({source})")  # noqa: S608 - literals only
+    return statement.spark_sql(f"SELECT {cast} FROM ({source})")  # noqa: S608 - literals only
 
 
 def _literal(value: object) -> str:

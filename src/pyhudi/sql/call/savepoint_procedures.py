@@ -14,29 +14,29 @@ from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.spec.actions.restore import RestoreMetadata
 from pyhudi.spec.files.file_group import join_path
 from pyhudi.spec.instant import Action, Instant
-from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
+from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
 from pyhudi.sql.call.service_call import TABLE, limited
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.instant_details import read_action
 from pyhudi.timeline.load_timeline import load_timeline
 
 
-def _create(call: Call) -> Iterator[Row]:
+def _create(call: ProcedureCall) -> Iterator[Row]:
     call.open().services.savepoint(call.text("commit_time"), user=call.text("user") or "", comment=call.text("comments") or "")
     yield (True,)
 
 
-def _delete(call: Call) -> Iterator[Row]:
+def _delete(call: ProcedureCall) -> Iterator[Row]:
     table = call.open()
     table.services.delete_savepoint(_savepoint(call, table))
     yield (True,)
 
 
-def _show(call: Call) -> Iterator[Row]:
+def _show(call: ProcedureCall) -> Iterator[Row]:
     yield from ((one.instant,) for one in reversed(call.open().services.savepoints()))
 
 
-def _restore_to_savepoint(call: Call) -> Iterator[Row]:
+def _restore_to_savepoint(call: ProcedureCall) -> Iterator[Row]:
     table = call.open()
     time = _savepoint(call, table)
     if time not in {one.instant for one in table.services.savepoints()}:
@@ -48,7 +48,7 @@ def _restore_to_savepoint(call: Call) -> Iterator[Row]:
     yield (True,)
 
 
-def _savepoint(call: Call, table: HudiTable) -> str:
+def _savepoint(call: ProcedureCall, table: HudiTable) -> str:
     """Return the savepoint that is named, or the latest one."""
     time = call.text("instant_time")
     if time is None:
@@ -59,7 +59,7 @@ def _savepoint(call: Call, table: HudiTable) -> str:
     return time
 
 
-def _roll_back(call: Call) -> Iterator[Row]:
+def _roll_back(call: ProcedureCall) -> Iterator[Row]:
     table, first = call.open(), str(call.text("instant_time"))
     timeline = load_timeline(table.storage, table.config)
     writes = [one for one in timeline.instants if one.comparable_action.writes_data]
@@ -72,7 +72,7 @@ def _roll_back(call: Call) -> Iterator[Row]:
         yield (True,)
 
 
-def _restore_to_instant(call: Call) -> Iterator[Row]:
+def _restore_to_instant(call: ProcedureCall) -> Iterator[Row]:
     table, target, done = call.open(), call.text("instant_time"), call.text("start_restore_time")
     if call.flag("audit_only"):
         if done is None or target is not None:
@@ -91,7 +91,7 @@ def _restore_to_instant(call: Call) -> Iterator[Row]:
     yield True, result.instant, int(result.seconds * 1000), len(result.rolled_back), audited
 
 
-def _audit(call: Call, table: HudiTable, time: str) -> str:
+def _audit(call: ProcedureCall, table: HudiTable, time: str) -> str:
     """Tell whether the files that a restore deleted are missing."""
     match = next((content for one, content in _completed(table) if one.requested == time), None)
     if match is None:
@@ -106,7 +106,7 @@ def _audit(call: Call, table: HudiTable, time: str) -> str:
     return "FAILED" if any(table.storage.stat(path) is not None for path in deleted) else "PASSED"
 
 
-def _show_restores(call: Call) -> Iterator[Row]:
+def _show_restores(call: ProcedureCall) -> Iterator[Row]:
     table = call.open()
     pending = load_timeline(table.storage, table.config).with_actions(Action.RESTORE).pending() if call.flag("include_inflights") else ()
     rows: list[Row] = [(one.requested, None, None, one.state.name) for one in pending]

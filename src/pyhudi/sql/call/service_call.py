@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from pyhudi.errors import UsageError
-from pyhudi.service.table_service import Mode, Result
-from pyhudi.sql.call.procedure import Call, Parameter, Row
+from pyhudi.service.table_service import Result, ServiceMode
+from pyhudi.sql.call.procedure import Parameter, ProcedureCall, Row
 
 #: The parameters that name the table.
 TABLE = (Parameter("table"), Parameter("path"))
@@ -22,10 +22,10 @@ ServiceMethod: TypeAlias = Callable[..., tuple[Result, ...]]
 
 
 def run_service(
-    call: Call,
+    call: ProcedureCall,
     method: ServiceMethod[Result],
     op: str,
-    modes: Mapping[str, Mode],
+    modes: Mapping[str, ServiceMode],
     instants: str | None,
     options: Mapping[str, str] | None = None,
 ) -> list[Result]:
@@ -54,6 +54,6 @@ def run_service(
     return [result for instant in times or (None,) for result in method(instant, mode=mode, options=given)]
 
 
-def limited(call: Call, rows: Iterator[Row]) -> Iterator[Row]:
+def limited(call: ProcedureCall, rows: Iterator[Row]) -> Iterator[Row]:
     """Yield as many rows as the argument `limit` says, all when it is not given."""
     return itertools.islice(rows, None if call.arguments["limit"] is None else call.number("limit"))

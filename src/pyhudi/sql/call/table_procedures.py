@@ -26,7 +26,7 @@ from pyhudi.schema.meta_columns import is_meta_column
 from pyhudi.spark.scan.scan import scan
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.table.table_config import TableConfig
-from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
+from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
 from pyhudi.storage.table_properties import store_properties
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.write_table import write
@@ -37,11 +37,11 @@ _WAIT_S: Final = 60.0
 _METAFILE: Final = ".hoodie_partition_metadata"
 
 
-def _properties(call: Call) -> Iterator[Row]:
+def _properties(call: ProcedureCall) -> Iterator[Row]:
     return itertools.islice(call.open().config.properties.items(), call.number("limit"))
 
 
-def _named_partitions(call: Call, table: HudiTable, text: str) -> list[str]:
+def _named_partitions(call: ProcedureCall, table: HudiTable, text: str) -> list[str]:
     """Return the partition paths that a list with `*` at the end of its parts means."""
     there = open_snapshot(table.storage, SnapshotQuery()).partition_paths
     partitions = []
@@ -55,14 +55,14 @@ def _named_partitions(call: Call, table: HudiTable, text: str) -> list[str]:
     return list(dict.fromkeys(partitions))
 
 
-def _drop_partition(call: Call) -> Iterator[Row]:
+def _drop_partition(call: ProcedureCall) -> Iterator[Row]:
     table = call.open()
     paths = _named_partitions(call, table, str(call.text("partition")))
     write(table, Operation.DELETE_PARTITION, None, options=call.options(), partitions=paths)
     yield ("Success",)
 
 
-def _truncate(call: Call) -> Iterator[Row]:
+def _truncate(call: ProcedureCall) -> Iterator[Row]:
     started, table, stated = time.perf_counter(), call.open(), call.text("partitions")
     paths = (
         list(open_snapshot(table.storage, SnapshotQuery()).partition_paths) if stated is None else _named_partitions(call, table, stated)
@@ -72,7 +72,7 @@ def _truncate(call: Call) -> Iterator[Row]:
     yield "Success", int((time.perf_counter() - started) * 1000)
 
 
-def _source(call: Call) -> DataFrame:
+def _source(call: ProcedureCall) -> DataFrame:
     """Return the rows that a copy takes.
 
     Raises:
@@ -92,7 +92,7 @@ def _source(call: Call) -> DataFrame:
     return scan(call.session, open_snapshot(call.open().storage, query))
 
 
-def _copy_to_view(call: Call) -> Iterator[Row]:
+def _copy_to_view(call: ProcedureCall) -> Iterator[Row]:
     frame, name = _source(call), str(call.text("view_name"))
     makers = {
         (False, False): frame.createTempView,
@@ -104,7 +104,7 @@ def _copy_to_view(call: Call) -> Iterator[Row]:
     yield (0,)
 
 
-def _copy_to_table(call: Call) -> Iterator[Row]:
+def _copy_to_table(call: ProcedureCall) -> Iterator[Row]:
     frame, columns = _source(call), call.text("columns")
     chosen = frame if columns is None else frame.select(*(f"`{name.strip()}`" for name in columns.split(",")))
     data = chosen.select(*(f"`{name}`" for name in chosen.columns if not is_meta_column(name)))
@@ -112,7 +112,7 @@ def _copy_to_table(call: Call) -> Iterator[Row]:
     yield (0,)
 
 
-def _add_metafiles(call: Call) -> Iterator[Row]:
+def _add_metafiles(call: ProcedureCall) -> Iterator[Row]:
     table, dry = call.open(), call.flag("dry_run")
     depth = len(table.config.partition_fields)
     timeline = load_timeline(table.storage, table.config)
@@ -132,7 +132,7 @@ def _folders(table: HudiTable, depth: int) -> list[str]:
     return list(view.partition_folders()) if depth else [""]
 
 
-def _overwrite_properties(call: Call) -> Iterator[Row]:
+def _overwrite_properties(call: ProcedureCall) -> Iterator[Row]:
     table, path = call.open(), Path(str(call.text("new_props_file_path")))
     try:
         new = parse_properties(path.read_bytes())
@@ -149,11 +149,11 @@ def _overwrite_properties(call: Call) -> Iterator[Row]:
 _TABLE: Final = Parameter("table", default=REQUIRED)
 
 
-def _copy(name: str, about: str, target: str, run: Callable[[Call], Iterator[Row]], *more: Parameter) -> Procedure:
+def _copy(name: str, summary: str, target: str, run: Callable[[ProcedureCall], Iterator[Row]], *more: Parameter) -> Procedure:
     """Return a procedure that copies what a query gives of a table to what `target` names."""
     query = (_TABLE, Parameter("query_type", "string", "snapshot"), Parameter(target, default=REQUIRED))
     times = (Parameter("begin_instance_time"), Parameter("end_instance_time"), Parameter("as_of_instant"))
-    return Procedure(name, about, (*query, *times, *more), (Column("status", "int"),), run)
+    return Procedure(name, summary, (*query, *times, *more), (Column("status", "int"),), run)
 
 
 PROCEDURES: Final = (

@@ -13,7 +13,7 @@ from typing import Final
 from pyhudi.errors import UsageError
 from pyhudi.spec.actions.rollback import RollbackMetadata
 from pyhudi.spec.instant import Action, Instant, State
-from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
+from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.archived_v1_timeline import archived_instants
 from pyhudi.timeline.instant_details import read_action, read_bytes
@@ -50,7 +50,7 @@ def _rolled_back_instants(table: HudiTable, timeline: Timeline) -> dict[str, str
     return result
 
 
-def _timeline_row(instant: Instant, completed: str | None, kind: str, notes: dict[str, str]) -> Row:
+def _timeline_row(instant: Instant, completed: str | None, kind: str, rollbacks: dict[str, str]) -> Row:
     done = completed or instant.completed
     return (
         instant.requested,
@@ -60,31 +60,31 @@ def _timeline_row(instant: Instant, completed: str | None, kind: str, notes: dic
         None if instant.state is State.REQUESTED else _format_time(instant.requested),
         _format_time(done) if instant.is_completed else "-",
         kind,
-        notes.get(instant.requested),
+        rollbacks.get(instant.requested),
     )
 
 
-def _show_timeline(call: Call) -> Iterator[Row]:
+def _show_timeline(call: ProcedureCall) -> Iterator[Row]:
     table = call.open()
     timeline = load_timeline(table.storage, table.config)
-    notes = _rolled_back_instants(table, timeline)
+    rollbacks = _rolled_back_instants(table, timeline)
     begin, end = call.text("startTime"), call.text("endTime")
-    shown = [(instant, "ACTIVE") for instant in timeline.instants]
+    listed_instants = [(instant, "ACTIVE") for instant in timeline.instants]
     if call.flag("showArchived"):
         active = {(instant.requested, instant.action) for instant in timeline.instants}
         archived = archived_instants(table.storage, table.config, read_rows)
-        shown += [(one.instant, "ARCHIVED") for one in archived if (one.instant.requested, one.instant.action) not in active]
+        listed_instants += [(one.instant, "ARCHIVED") for one in archived if (one.instant.requested, one.instant.action) not in active]
     within = [
         (instant, kind)
-        for instant, kind in shown
+        for instant, kind in listed_instants
         if (begin is None or instant.requested >= begin) and (end is None or instant.requested[: len(end)] <= end)
     ]
     newest = sorted(within, key=lambda pair: pair[0].requested, reverse=True)
-    rows = (_timeline_row(instant, timeline.completion_time(instant.requested), kind, notes) for instant, kind in newest)
+    rows = (_timeline_row(instant, timeline.completion_time(instant.requested), kind, rollbacks) for instant, kind in newest)
     yield from rows if begin and end else itertools.islice(rows, call.number("limit"))
 
 
-def _rollbacks(call: Call) -> Iterator[RollbackMetadata]:
+def _rollbacks(call: ProcedureCall) -> Iterator[RollbackMetadata]:
     table = call.open()
     for instant in reversed(load_timeline(table.storage, table.config).completed()):
         if instant.action is Action.ROLLBACK:
@@ -93,7 +93,7 @@ def _rollbacks(call: Call) -> Iterator[RollbackMetadata]:
                 yield done
 
 
-def _show_rollbacks(call: Call) -> Iterator[Row]:
+def _show_rollbacks(call: ProcedureCall) -> Iterator[Row]:
     rows = (
         (done.start, commit, done.files_deleted, done.time_taken_ms, len(done.partitions))
         for done in _rollbacks(call)
@@ -102,7 +102,7 @@ def _show_rollbacks(call: Call) -> Iterator[Row]:
     return itertools.islice(rows, call.number("limit"))
 
 
-def _show_rollback_detail(call: Call) -> Iterator[Row]:
+def _show_rollback_detail(call: ProcedureCall) -> Iterator[Row]:
     wanted = call.text("instant_time")
     done = next((one for one in _rollbacks(call) if one.start == wanted), None)
     if done is None:
@@ -116,7 +116,7 @@ def _show_rollback_detail(call: Call) -> Iterator[Row]:
     return itertools.islice(rows, call.number("limit"))
 
 
-def _export_instants(call: Call) -> Iterator[Row]:
+def _export_instants(call: ProcedureCall) -> Iterator[Row]:
     table, folder = call.open(), Path(str(call.text("local_folder")))
     if not folder.is_dir():
         raise UsageError(f"CALL {call.procedure.name}: {folder} is no folder of this machine.")
@@ -133,7 +133,7 @@ def _export_instants(call: Call) -> Iterator[Row]:
     yield (f"Exported {len(exported)} Instants to {folder}",)
 
 
-def _delete_marker(call: Call) -> Iterator[Row]:
+def _delete_marker(call: ProcedureCall) -> Iterator[Row]:
     table, wanted = call.open(), str(call.text("instant_time"))
     if not wanted.isdecimal():
         raise UsageError(f"CALL {call.procedure.name}: '{wanted}' is no instant.")

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from pyhudi.service.partition_ttl.ttl_settings import DAYS_RETAIN, STRATEGY_TYPE
-from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
+from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
 
 
-def _run(call: Call) -> Iterator[Row]:
+def _run(call: ProcedureCall) -> Iterator[Row]:
     options = call.options()
     if (policy := call.text("ttl_policy")) is not None:
         options[STRATEGY_TYPE] = policy

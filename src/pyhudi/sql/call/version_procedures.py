@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pyhudi.sql.call.procedure import REQUIRED, Call, Column, Parameter, Procedure, Row
+from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
 
 _PARAMETERS: Final = (Parameter("table"), Parameter("path"), Parameter("to_version", "string", REQUIRED), Parameter("options"))
 _RESULT: Final = (Column("result", "boolean"),)
 
 
-def _upgrade(call: Call) -> Iterator[Row]:
+def _upgrade(call: ProcedureCall) -> Iterator[Row]:
     call.open().services.upgrade(str(call.text("to_version")), options=call.options())
     yield (True,)
 
 
-def _downgrade(call: Call) -> Iterator[Row]:
+def _downgrade(call: ProcedureCall) -> Iterator[Row]:
     call.open().services.downgrade(str(call.text("to_version")), options=call.options())
     yield (True,)
 

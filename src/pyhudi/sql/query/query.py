@@ -69,8 +69,8 @@ def run(statement: Statement) -> DataFrame:
     if has_table_references(statement):
         named = statement.with_names()
         with with_replaced_references(named) as (text, _):
-            return named.ask(text)
-    return statement.ask(statement.text)
+            return named.run_sql(text)
+    return statement.run_sql(statement.text)
 
 
 def _try_count(statement: Statement, names: Sequence[tuple[str, ...]], tables: Sequence[CatalogTable]) -> DataFrame | None:
@@ -79,13 +79,13 @@ def _try_count(statement: Statement, names: Sequence[tuple[str, ...]], tables: S
     The plan says that nothing stands beside the count and the name: no filter, no other column, no alias or option of the table. A view
     has a plan of its own, and what is cached is Spark's to count.
     """
-    asked = _COUNT.fullmatch(statement.shown.strip())
-    if asked is None or len(tables) != 1 or catalog_table.find(statement.session, names[0]) != tables[0]:
+    count_query = _COUNT.fullmatch(statement.plan_text.strip())
+    if count_query is None or len(tables) != 1 or catalog_table.find(statement.session, names[0]) != tables[0]:
         return None
     if _is_cached(statement.session, tables[0]):
         return None
     rows = counted_rows(catalog_snapshot(statement.session, tables[0]))
-    return None if rows is None else statement.rows([quote(asked["alias"] or "count(1)")], [[f"{rows}L"]])
+    return None if rows is None else statement.rows([quote(count_query["alias"] or "count(1)")], [[f"{rows}L"]])
 
 
 def _is_cached(session: SparkSession, table: CatalogTable) -> bool:
@@ -96,7 +96,7 @@ def _is_cached(session: SparkSession, table: CatalogTable) -> bool:
 
 def has_table_references(statement: Statement) -> bool:
     """Tell whether a statement names relations that Spark cannot read as they are written: time travel, paths, functions, options."""
-    return _REPLACED.search(statement.shown) is not None or any(name[0].lower() == "hudi" for name in statement.names())
+    return _REPLACED.search(statement.plan_text) is not None or any(name[0].lower() == "hudi" for name in statement.names())
 
 
 @contextmanager
@@ -206,7 +206,7 @@ def _instant(statement: Statement, node: JavaObject, parts: tuple[str, ...]) -> 
     stated = next(n for n, token in enumerate(tokens) if token.is_word("OF")) + 1
     if len(tokens) == stated + 1 and PLAIN_TEXT.fullmatch(tokens[stated].text):
         return tokens[stated].text[1:-1]
-    frame = statement.ask(f"SELECT {clause[tokens[stated].start :]} AS t")
+    frame = statement.run_sql(f"SELECT {clause[tokens[stated].start :]} AS t")
     is_time = isinstance(frame.schema[0].dataType, TimestampType)
     (value,) = frame.selectExpr("unix_micros(t)" if is_time else "CAST(t AS STRING)").collect()[0]
     if value is None:

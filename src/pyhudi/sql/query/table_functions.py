@@ -75,7 +75,7 @@ def _string_arguments(statement: Statement, name: str, call: str) -> list[str]:
     if all(PLAIN_TEXT.fullmatch(text) for text in stated):
         return [text[1:-1] for text in stated]
     try:
-        strings = statement.ask(f"SELECT {', '.join(f'CAST({text} AS STRING)' for text in stated)}").collect()[0]
+        strings = statement.run_sql(f"SELECT {', '.join(f'CAST({text} AS STRING)' for text in stated)}").collect()[0]
     except AnalysisException as error:
         raise wrong from error
     if None in strings:

@@ -74,7 +74,7 @@ def _check_text(statement: Statement) -> None:
     tokens = statement.tokens
     end = find_word(tokens, "INTO", "USING", after=2)
     text = _value(statement, tokens[2:end])
-    run = statements.read(statement.session, statement.plain, text, None)
+    run = statements.read(statement.session, statement.spark_sql, text, None)
     table: CatalogTable | None = None
     if run.kind in _CHANGES or run.kind == "InsertIntoStatement":
         table = run.hudi_table()
@@ -87,5 +87,5 @@ def _check_text(statement: Statement) -> None:
 
 def _value(statement: Statement, tokens: Sequence[Token]) -> str:
     """Return what Spark makes of an expression."""
-    frame = statement.ask(f"SELECT {slice_text(statement.text, tokens)}")
+    frame = statement.run_sql(f"SELECT {slice_text(statement.text, tokens)}")
     return str(frame.collect()[0][0])

@@ -19,7 +19,7 @@ from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.instant import Instant
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.archived_v1_timeline import archived_instants
-from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
 
@@ -71,18 +71,18 @@ _METADATA: Final = pa.schema(
 
 def _timeline(table: HudiTable, arguments: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield one row an instant, the oldest first; archived ones too when the second argument is `true`."""
-    asked = arguments[0].lower() if arguments else "false"
-    if asked not in ("true", "false"):
+    argument = arguments[0].lower() if arguments else "false"
+    if argument not in ("true", "false"):
         raise UsageError(f"hudi_query_timeline('table' [, 'true']): '{arguments[0]}' is neither true nor false.")
     timeline = load_full_timeline(table.storage, table.config)
-    if asked == "true":
+    if argument == "true":
         active = {(instant.requested, instant.action) for instant in timeline.instants}
         for one in archived_instants(table.storage, table.config, read_rows):
             if (one.instant.requested, one.instant.action) not in active:
                 yield _instant_row(table, one.instant, one.instant.completed, one.metadata)
     for instant in timeline.instants:
         wrote = instant.is_completed and instant.action.writes_data
-        commit = commit_of(table.storage, table.config, timeline, instant) if wrote else None
+        commit = load_commit_metadata(table.storage, table.config, timeline, instant) if wrote else None
         yield _instant_row(table, instant, timeline.completion_time(instant.requested) if wrote else instant.completed, commit)
 
 
@@ -130,14 +130,14 @@ def _slices(table: HudiTable, arguments: Sequence[str]) -> Iterator[dict[str, An
                 }
 
 
-def metadata_of(table: HudiTable, asked: str) -> MetadataTable:
-    """Open the metadata table of a table; `asked` says for messages what wants it.
+def metadata_of(table: HudiTable, argument: str) -> MetadataTable:
+    """Open the metadata table of a table; `argument` says for messages what wants it.
 
     Raises:
         UsageError: it has none.
     """
     if not table.config.metadata_partitions:
-        raise UsageError(f"{asked}: {table.config.name} has no metadata table.")
+        raise UsageError(f"{argument}: {table.config.name} has no metadata table.")
     return MetadataTable.open(table.storage, table.config, load_timeline(table.storage, table.config))
 
 
@@ -186,9 +186,9 @@ def _stats_row(stats: records.ColumnStats) -> dict[str, Any]:
     }
 
 
-Rows = Callable[[HudiTable, Sequence[str]], Iterator[dict[str, Any]]]
+ProduceRows = Callable[[HudiTable, Sequence[str]], Iterator[dict[str, Any]]]
 #: By name: how it is called, how many arguments may follow the table, its columns, its rows.
-_FUNCTIONS: Final[dict[str, tuple[str, int, pa.Schema, Rows]]] = {
+_FUNCTIONS: Final[dict[str, tuple[str, int, pa.Schema, ProduceRows]]] = {
     "hudi_query_timeline": ("hudi_query_timeline('table' [, 'true'])", 1, _TIMELINE, _timeline),
     "hudi_filesystem_view": ("hudi_filesystem_view('table' [, 'partition path'])", 1, _SLICES, _slices),
     "hudi_metadata": ("hudi_metadata('table')", 0, _METADATA, _metadata),

@@ -21,7 +21,7 @@ from pyhudi.spark.jvm.jvm import JavaObject
 from pyhudi.sql.text.tokens import Token, tokenize
 
 #: `SparkSession.sql` as Spark made it: text and parameters in, DataFrame out.
-PlainSql: TypeAlias = Callable[..., DataFrame]
+SparkSql: TypeAlias = Callable[..., DataFrame]
 Arguments: TypeAlias = Mapping[str, Any] | Sequence[Any] | None
 
 
@@ -30,7 +30,7 @@ class Statement:
     """A statement that Spark's parser accepts."""
 
     session: SparkSession
-    plain: PlainSql
+    spark_sql: SparkSql
     text: str
     args: Arguments
     outer: JavaObject  # the whole plan: the statement itself, or the WITH around it
@@ -48,7 +48,7 @@ class Statement:
         return str(self.plan.getClass().getSimpleName())
 
     @cached_property
-    def shown(self) -> str:
+    def plan_text(self) -> str:
         """The plan as Spark prints it, with its CTEs and subqueries: all names in one round trip."""
         if self.kind == "ExplainCommand":
             return str(self.plan.logicalPlan().toString())
@@ -61,11 +61,11 @@ class Statement:
 
     def names(self) -> Iterator[tuple[str, ...]]:
         """Yield the parts of every table name in the statement, once each."""
-        yield from dict.fromkeys(names_in(self.shown))
+        yield from dict.fromkeys(names_in(self.plan_text))
 
     def names_read(self, written: tuple[str, ...]) -> list[tuple[str, ...]]:
         """Return the names that the statement reads: all but the one place where it names the table it writes."""
-        names = list(names_in(self.shown))
+        names = list(names_in(self.plan_text))
         names.remove(written)
         return names
 
@@ -99,19 +99,19 @@ class Statement:
         text = self.text
         for name, mark in reversed(list(zip(names, marks, strict=False))):
             text = f"{text[: mark.start]}:{name}{text[mark.end :]}"
-        return read(self.session, self.plain, text, dict(zip(names, self.args, strict=True)), self.paths).explaining(self.explain)
+        return read(self.session, self.spark_sql, text, dict(zip(names, self.args, strict=True)), self.paths).explaining(self.explain)
 
     def explaining(self, mode: str | None) -> Statement:
         """Return the statement as one to be explained in a mode of Spark's EXPLAIN; None is for running it."""
         return replace(self, explain=mode)
 
-    def ask(self, text: str) -> DataFrame:
+    def run_sql(self, text: str) -> DataFrame:
         """Run a text made from parts of this one, with this statement's parameters."""
-        return self.plain(text, self.args) if self.args else self.plain(text)
+        return self.spark_sql(text, self.args) if self.args else self.spark_sql(text)
 
     def ask_for_data(self, text: str) -> DataFrame:
         """Run a query for rows to write; meta columns, which `SELECT *` brings along from a Hudi table, are left out as in Apache Hudi."""
-        frame = self.ask(text)
+        frame = self.run_sql(text)
         return frame.drop(*META_COLUMNS) if not set(META_COLUMNS).isdisjoint(frame.columns) else frame
 
     def empty(self) -> DataFrame:
@@ -126,9 +126,11 @@ class Statement:
             rows: The literals, at least one row.
         """
         listed = ", ".join(f"({', '.join(row)})" for row in rows)
-        return self.plain(f"SELECT * FROM VALUES {listed} AS t({', '.join(columns)})")  # noqa: S608 - literals only
+        return self.spark_sql(f"SELECT * FROM VALUES {listed} AS t({', '.join(columns)})")  # noqa: S608 - literals only
 
 
-def read(session: SparkSession, plain: PlainSql, text: str, args: Arguments, paths: Mapping[str, str] = MappingProxyType({})) -> Statement:
+def read(
+    session: SparkSession, spark_sql: SparkSql, text: str, args: Arguments, paths: Mapping[str, str] = MappingProxyType({})
+) -> Statement:
     """Parse a text; a syntax error is Spark's own ParseException."""
-    return Statement(session, plain, text, args, jvm.parse(session, text), paths)
+    return Statement(session, spark_sql, text, args, jvm.parse(session, text), paths)

@@ -21,7 +21,7 @@ from pyhudi.spark.jvm import jvm
 from pyhudi.spec.options import Options, resolve
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.sql.statement.sql_settings import write_options
-from pyhudi.sql.statement.statement import PlainSql, Statement
+from pyhudi.sql.statement.statement import SparkSql, Statement
 from pyhudi.sql.text.tokens import name_at, quote, text_literal, tokenize
 from pyhudi.storage.open_storage import open_storage
 from pyhudi.storage.storage_protocol import Storage
@@ -68,7 +68,7 @@ def _indexing(entry: CatalogTable, options: Options) -> Indexing:
     return Indexing(open_storage(entry.location), SystemClock(), SystemIds(), options.integer(_LOCK_WAIT) / 1000)
 
 
-def show_or_refresh(session: SparkSession, plain: PlainSql, text: str) -> DataFrame | None:
+def show_or_refresh(session: SparkSession, spark_sql: SparkSql, text: str) -> DataFrame | None:
     """Run a SHOW INDEXES or REFRESH INDEX, which Spark's parser refuses; None for any other text.
 
     Raises:
@@ -82,33 +82,33 @@ def show_or_refresh(session: SparkSession, plain: PlainSql, text: str) -> DataFr
             name = name_at(tokens, 0) if tokens else ()
             if not name or len(tokens) != 2 * len(name) - 1:
                 return None
-            known = list_indexes(*_open_table(session, plain, name))
-            return answer(plain, known, match)
+            known = list_indexes(*_open_table(session, spark_sql, name))
+            return answer(spark_sql, known, match)
     return None
 
 
-def _open_table(session: SparkSession, plain: PlainSql, name: tuple[str, ...]) -> tuple[Storage, TableConfig]:
+def _open_table(session: SparkSession, spark_sql: SparkSql, name: tuple[str, ...]) -> tuple[Storage, TableConfig]:
     entry = catalog_table.at_path(name[1]) if catalog_table.is_path(name) else catalog_table.find(session, name)
     if entry is None:
         quoted = ".".join(map(quote, name))
-        plain(f"SELECT * FROM {quoted} LIMIT 0")  # noqa: S608 - a quoted name; Spark says when it is not there
+        spark_sql(f"SELECT * FROM {quoted} LIMIT 0")  # noqa: S608 - a quoted name; Spark says when it is not there
         raise UnsupportedError(f"{quoted} is no Hudi table: it has no indexes")
     storage = open_storage(entry.location)
     return storage, TableConfig(load_properties(storage))
 
 
-def _show(plain: PlainSql, known: Sequence[ListedIndex], _: re.Match[str]) -> DataFrame:
+def _show(spark_sql: SparkSql, known: Sequence[ListedIndex], _: re.Match[str]) -> DataFrame:
     listed = ", ".join(f"({', '.join(map(text_literal, (index.name, index.type, ','.join(index.columns))))})" for index in known)
     names = "index_name, index_type, col_name"
     if not known:
-        return plain(f"SELECT {', '.join(f'CAST(NULL AS STRING) AS {name}' for name in names.split(', '))} WHERE false")
-    return plain(f"SELECT * FROM VALUES {listed} AS t({names})")  # noqa: S608 - literals only
+        return spark_sql(f"SELECT {', '.join(f'CAST(NULL AS STRING) AS {name}' for name in names.split(', '))} WHERE false")
+    return spark_sql(f"SELECT * FROM VALUES {listed} AS t({names})")  # noqa: S608 - literals only
 
 
-def _refresh(plain: PlainSql, known: Sequence[ListedIndex], match: re.Match[str]) -> DataFrame:
+def _refresh(spark_sql: SparkSql, known: Sequence[ListedIndex], match: re.Match[str]) -> DataFrame:
     """Do nothing, as Apache Hudi: each commit refreshes all indexes."""
     partition_of(match["name"].strip("`"), [index.name for index in known])  # or it says that there is none
-    return plain("SELECT 1 WHERE false").drop("1")
+    return spark_sql("SELECT 1 WHERE false").drop("1")
 
 
 def _run(statement: Statement, change: Callable[[CatalogTable, Options], object]) -> DataFrame | None:

@@ -139,10 +139,10 @@ def _insert_operation(target: WriteTarget, options: Options) -> Operation:
     Raises:
         OptionError: the operation is unknown, or the older keys contradict each other.
     """
-    asked = options.get(_OPERATION)
+    stated = options.get(_OPERATION)
     keyless = not target.table.config.record_key_fields
-    if asked is not None:
-        operation = _OPERATIONS[asked.lower()]
+    if stated is not None:
+        operation = _OPERATIONS[stated.lower()]
         return Operation.INSERT if keyless and operation is Operation.UPSERT else operation  # a statement brings no meta columns
     mode, bulk = options.text(_MODE).lower(), options.flag(_BULK)
     if bulk and mode in ("upsert", "strict") and not keyless:

@@ -61,7 +61,7 @@ def _definition(statement: Statement, source: tuple[str, ...], entry: CatalogTab
         schema=columns,
         partition_columns=_partition_columns(statement, source),
         properties=merge_options({} if entry is None else _properties(entry), stated),
-        location=None if index is None else str(statement.ask(f"SELECT {tokens[index + 1].text}").collect()[0][0]),
+        location=None if index is None else str(statement.run_sql(f"SELECT {tokens[index + 1].text}").collect()[0][0]),
         comment=None,
         if_not_exists=bool(statement.plan.ifNotExists()),
     )

@@ -27,17 +27,17 @@ def merge(statement: Statement) -> DataFrame | None:
     opened = open_for_change(statement, statement.plan.targetTable())
     if opened is None:
         return None
-    target, seen = opened
+    target, read_snapshot = opened
     text = merge_text(statement.text)
     _check(text, target.name)
     query = MergeQuery(statement, target, text)
     explains = statement.explain is not None  # by Spark's plan, whatever the number of rows
     rows = None if explains else query.build_here(bytes_here_max(statement.session, target.options))
     if rows is None:
-        rows = statement.ask(query.build())
+        rows = statement.run_sql(query.build())
     changed = query.changed_columns()
     columns = None if changed is None or target.has_virtual_keys else target.partial_columns(changed)
-    return target.write(Operation.UPSERT_PREPPED, rows, located=True, seen=seen, columns=columns)
+    return target.write(Operation.UPSERT_PREPPED, rows, prepped=True, read_snapshot=read_snapshot, columns=columns)
 
 
 def _check(text: MergeText, table: str) -> None:

@@ -30,6 +30,6 @@ def warn_of_setting(statement: Statement) -> DataFrame | None:
 
 def reset(statement: Statement) -> DataFrame:
     """Run a RESET; the session goes on speaking Hudi, and so do those that Spark clones from it for streams."""
-    answer = statement.ask(statement.text)
+    answer = statement.run_sql(statement.text)
     is_enabled(statement.session)
     return answer

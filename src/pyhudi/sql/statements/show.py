@@ -35,9 +35,9 @@ def show_partitions(statement: Statement) -> DataFrame | None:
     for path in snapshot.live_partitions:
         values = config.partition_values(path)
         if all(wanted.get(field.lower(), value) == value for field, value in zip(fields, values, strict=True)):
-            shown = partition_path.build(fields, values, hive_style=True, url_encode=False) if config.slash_dates else path
-            rows.append([text_literal(shown)])
-    return statement.rows(["partition"], sorted(rows)) if rows else statement.plain("SELECT '' AS partition WHERE false")
+            path_text = partition_path.build(fields, values, hive_style=True, url_encode=False) if config.slash_dates else path
+            rows.append([text_literal(path_text)])
+    return statement.rows(["partition"], sorted(rows)) if rows else statement.spark_sql("SELECT '' AS partition WHERE false")
 
 
 def _partition_spec(statement: Statement) -> dict[str, str]:

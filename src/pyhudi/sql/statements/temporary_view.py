@@ -22,7 +22,7 @@ def create(statement: Statement) -> DataFrame | None:
         tokens = tokenize(text)
         begin = find_word(tokens, "AS")
         assert begin is not None, "the parser saw a query"
-        rows = statement.ask(text[tokens[begin].end :])
+        rows = statement.run_sql(text[tokens[begin].end :])
     plan = statement.plan
     columns = [(str(pair.productElement(0)), jvm.value_of(pair.productElement(1))) for pair in jvm.items_of(plan.userSpecifiedColumns())]
     rows = rows.toDF(*(name for name, _ in columns)) if columns else rows

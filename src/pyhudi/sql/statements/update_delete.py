@@ -38,7 +38,7 @@ def update(statement: Statement) -> DataFrame | None:
     opened = open_for_change(statement, statement.plan.table())
     if opened is None:
         return None
-    target, seen = opened
+    target, read_snapshot = opened
     clauses = _clauses(statement)
     assigned = _assign_columns(target, clauses)
     location = () if target.has_virtual_keys else LOCATION_COLUMNS
@@ -48,17 +48,17 @@ def update(statement: Statement) -> DataFrame | None:
     names = [name for name in target.columns if name in needed]
     values = ", ".join([*location, *(f"{assigned.get(name, quote(name))} AS {quote(name)}" for name in names)])
     text = f"{clauses.with_clause} SELECT {values} FROM {clauses.table} {clauses.where}"  # noqa: S608 - the user's own
-    source = statement.ask(text)
+    source = statement.run_sql(text)
     rows = conform(source, _targets(target, location, names), f"UPDATE of {target.name}")
     if target.has_virtual_keys:
         return target.write(Operation.UPSERT, rows)
-    return target.write(Operation.UPSERT_PREPPED, rows, located=True, seen=seen, columns=brought)
+    return target.write(Operation.UPSERT_PREPPED, rows, prepped=True, read_snapshot=read_snapshot, columns=brought)
 
 
 def _targets(target: WriteTarget, location: Sequence[str], names: Sequence[str]) -> list[Target]:
-    located = [Target(name, StringType(), position) for position, name in enumerate(location)]
-    columns = enumerate((target.schema[name] for name in names), start=len(located))
-    return located + [Target.of(field, position=position) for position, field in columns]
+    location_columns = [Target(name, StringType(), position) for position, name in enumerate(location)]
+    columns = enumerate((target.schema[name] for name in names), start=len(location_columns))
+    return location_columns + [Target.of(field, position=position) for position, field in columns]
 
 
 def _clauses(statement: Statement) -> _Clauses:
@@ -104,7 +104,7 @@ def delete(statement: Statement) -> DataFrame | None:
     opened = open_for_change(statement, statement.plan.table())
     if opened is None:
         return None
-    target, seen = opened
+    target, read_snapshot = opened
     tokens = statement.tokens
     start = find_word(tokens, "DELETE")
     assert start is not None, "the parser saw a DELETE"
@@ -112,6 +112,6 @@ def delete(statement: Statement) -> DataFrame | None:
     rest = slice_text(statement.text, tokens[start + 1 :])
     if target.has_virtual_keys:
         named = ", ".join(quote(name) for name in target.table.config.naming_columns)
-        return target.write(Operation.DELETE, statement.ask(f"{with_clause} SELECT {named} {rest}"))
-    rows = statement.ask(f"{with_clause} SELECT {', '.join(LOCATION_COLUMNS)} {rest}")
-    return target.write(Operation.DELETE_PREPPED, rows, located=True, seen=seen)
+        return target.write(Operation.DELETE, statement.run_sql(f"{with_clause} SELECT {named} {rest}"))
+    rows = statement.run_sql(f"{with_clause} SELECT {', '.join(LOCATION_COLUMNS)} {rest}")
+    return target.write(Operation.DELETE_PREPPED, rows, prepped=True, read_snapshot=read_snapshot)

@@ -40,7 +40,7 @@ def explain_statement(statement: Statement) -> Statement | None:
     start = find_word(tokens, "EXPLAIN")
     assert start is not None, "the parser saw an EXPLAIN"
     first = start + 2 if tokens[start + 1].is_word(*_MODES) else start + 1
-    inner = read(statement.session, statement.plain, statement.text[tokens[first].start :], statement.args)
+    inner = read(statement.session, statement.spark_sql, statement.text[tokens[first].start :], statement.args)
     if inner.kind == "Call":
         raise UnsupportedError("EXPLAIN of a procedure is not served: CALL has no plan of Spark. CALL help() says what each does.")
     mode = str(statement.plan.mode().name())

@@ -21,7 +21,7 @@ from pyhudi.sql.text.tokens import quote
 from pyhudi.sql.write.assignments import Assignment, column_of
 from pyhudi.sql.write.column_assignment import Target, cast_text, require_storable
 from pyhudi.sql.write.merge_equalities import equalities
-from pyhudi.sql.write.merge_text import Clause, ClauseAction, MergeText, Rows
+from pyhudi.sql.write.merge_text import Clause, ClauseAction, MatchKind, MergeText
 from pyhudi.sql.write.write_target import WriteTarget
 from pyhudi.write.tagging.change_facts import UNCHANGED_COLUMN
 from pyhudi.write.tagging.prepped import LOCATION_COLUMNS
@@ -82,8 +82,8 @@ class MergeQuery:
         pairs = equalities(text)
         if pairs is None or self._by_source or self._target.has_virtual_keys or self._statement.args or text.has_subqueries:
             return None
-        table = self._statement.ask(f"SELECT * FROM {text.target}")  # noqa: S608 - the user's own
-        join = Join(pairs, matched=Rows.MATCHED in self._joined_kinds, unmatched=Rows.NOT_MATCHED in self._joined_kinds)
+        table = self._statement.run_sql(f"SELECT * FROM {text.target}")  # noqa: S608 - the user's own
+        join = Join(pairs, matched=MatchKind.MATCHED in self._joined_kinds, unmatched=MatchKind.NOT_MATCHED in self._joined_kinds)
         rows = joined_rows(self._target.snapshot, table, self._source_rows, join, max_bytes)
         if rows is None:
             return None
@@ -111,15 +111,15 @@ class MergeQuery:
 
     @cached_property
     def _joined(self) -> list[_Branch]:
-        return [branch for branch in self._branches if branch.clause.rows is not Rows.NOT_MATCHED_BY_SOURCE]
+        return [branch for branch in self._branches if branch.clause.rows is not MatchKind.NOT_MATCHED_BY_SOURCE]
 
     @cached_property
-    def _joined_kinds(self) -> set[Rows]:
+    def _joined_kinds(self) -> set[MatchKind]:
         return {branch.clause.rows for branch in self._joined}
 
     @cached_property
     def _by_source(self) -> list[_Branch]:
-        return [branch for branch in self._branches if branch.clause.rows is Rows.NOT_MATCHED_BY_SOURCE]
+        return [branch for branch in self._branches if branch.clause.rows is MatchKind.NOT_MATCHED_BY_SOURCE]
 
     @cached_property
     def _matched(self) -> str:
@@ -134,15 +134,15 @@ class MergeQuery:
 
     def _join(self) -> str:
         text, kinds = self._text, self._joined_kinds
-        if kinds == {Rows.MATCHED}:
+        if kinds == {MatchKind.MATCHED}:
             return f"{text.target} JOIN {text.source} ON {text.on}"
-        if kinds == {Rows.NOT_MATCHED}:
+        if kinds == {MatchKind.NOT_MATCHED}:
             return f"{text.source} LEFT ANTI JOIN {text.target} ON {text.on}"
         return f"{text.target} RIGHT OUTER JOIN {text.source} ON {text.on}"
 
     def _list_columns(self, branches: Sequence[_Branch]) -> list[str]:
         inserts_only = all(branch.clause.action is ClauseAction.INSERT for branch in branches)
-        located = [
+        location_columns = [
             f"{f'CAST(NULL AS {kind})' if inserts_only else f'{self._text.target_name}.{quote(stored)}'} AS {quote(name)}"
             for name, (stored, kind) in self._location.items()
         ]
@@ -150,7 +150,7 @@ class MergeQuery:
         chosen = " ".join(f"WHEN {self._applies(branch, branches)} THEN {branch.number}" for branch in branches)
         deletes = [str(branch.number) for branch in branches if branch.clause.action is ClauseAction.DELETE]
         return [
-            *located,
+            *location_columns,
             f"CASE {chosen} END AS {_CLAUSE}",
             f"{_CLAUSE} IN ({', '.join(deletes)}) AS {DELETE_COLUMN}" if deletes else f"false AS {DELETE_COLUMN}",
             f"{self._unchanged(branches)} AS {UNCHANGED_COLUMN}",
@@ -160,7 +160,7 @@ class MergeQuery:
     def _applies(self, branch: _Branch, branches: Sequence[_Branch]) -> str:
         conditions = [f"({branch.clause.condition})"] if branch.clause.condition else []
         if len({one.clause.rows for one in branches}) > 1:
-            conditions.insert(0, self._matched if branch.clause.rows is Rows.MATCHED else f"NOT {self._matched}")
+            conditions.insert(0, self._matched if branch.clause.rows is MatchKind.MATCHED else f"NOT {self._matched}")
         return " AND ".join(conditions) or "true"
 
     def _case(self, branches: Sequence[_Branch], column: str) -> str:
@@ -208,7 +208,7 @@ class MergeQuery:
 
     @cached_property
     def _source_rows(self) -> DataFrame:
-        return self._statement.ask(f"{self._text.with_clause} SELECT * FROM {self._text.source}")  # noqa: S608 - the user's own
+        return self._statement.run_sql(f"{self._text.with_clause} SELECT * FROM {self._text.source}")  # noqa: S608 - the user's own
 
     @cached_property
     def _source(self) -> dict[str, StructField]:
@@ -238,12 +238,12 @@ class MergeQuery:
     def _asked(self, assigned: dict[str, str], clause: Clause) -> list[StructField]:
         """Return what Spark says of the values that a clause assigns."""
         relation = {
-            Rows.MATCHED: f"{self._text.target} JOIN {self._text.source}",
-            Rows.NOT_MATCHED: self._text.source,
-            Rows.NOT_MATCHED_BY_SOURCE: self._text.target,
+            MatchKind.MATCHED: f"{self._text.target} JOIN {self._text.source}",
+            MatchKind.NOT_MATCHED: self._text.source,
+            MatchKind.NOT_MATCHED_BY_SOURCE: self._text.target,
         }[clause.rows]
         listed = ", ".join(f"{value} AS {quote(name)}" for name, value in assigned.items())
-        return self._statement.ask(f"{self._text.with_clause} SELECT {listed} FROM {relation}").schema.fields  # noqa: S608
+        return self._statement.run_sql(f"{self._text.with_clause} SELECT {listed} FROM {relation}").schema.fields  # noqa: S608
 
 
 def _comparable(kind: DataType) -> bool:

@@ -16,7 +16,7 @@ from pyhudi.sql.text.tokens import Token, find_word, inside, name_at, name_part,
 from pyhudi.sql.write.assignments import Assignment, assignment, column_parts, value_text
 
 
-class Rows(enum.Enum):
+class MatchKind(enum.Enum):
     """Which rows a WHEN clause is about."""
 
     MATCHED = "MATCHED"
@@ -36,7 +36,7 @@ class ClauseAction(enum.Enum):
 class Clause:
     """One WHEN clause; `assignments` is None for `*`, which means every column by its name in the source."""
 
-    rows: Rows
+    rows: MatchKind
     condition: str
     action: ClauseAction
     assignments: tuple[Assignment, ...] | None = ()
@@ -137,9 +137,9 @@ def _clause(text: str, tokens: Sequence[Token]) -> Clause:
     head, action = tokens[:then], tokens[then + 1 :]
     matched = next(at for at, token in enumerate(head) if token.is_word("MATCHED"))
     rest = matched + 1
-    rows = Rows.NOT_MATCHED if head[matched - 1].is_word("NOT") else Rows.MATCHED
+    rows = MatchKind.NOT_MATCHED if head[matched - 1].is_word("NOT") else MatchKind.MATCHED
     if rest < len(head) and head[rest].is_word("BY"):
-        rows = Rows.NOT_MATCHED_BY_SOURCE if head[rest + 1].is_word("SOURCE") else rows
+        rows = MatchKind.NOT_MATCHED_BY_SOURCE if head[rest + 1].is_word("SOURCE") else rows
         rest += 2
     condition = slice_text(text, head[rest + 1 :])  # after AND
     return Clause(rows, condition, *_action_of(text, action))

@@ -107,7 +107,7 @@ class WriteTarget:
             f"CAST({text_literal(value or '')} AS {self.schema[name].dataType.simpleString()}) AS {quote(name)}"
             for name, value in zip(self.partition_columns, wanted, strict=True)
         )
-        row = self.statement.plain(f"SELECT {', '.join(typed)}").toArrow()
+        row = self.statement.spark_sql(f"SELECT {', '.join(typed)}").toArrow()
         return str(partition_paths(row, generator.layout)[0].as_py())
 
     def write(
@@ -115,9 +115,9 @@ class WriteTarget:
         operation: Operation,
         rows: DataFrame,
         *,
-        located: bool = False,
+        prepped: bool = False,
         partitions: Sequence[str] | None = None,
-        seen: Visibility | None = None,
+        read_snapshot: Visibility | None = None,
         columns: Sequence[str] | None = None,
         options: Mapping[str, str] | None = None,
     ) -> DataFrame:
@@ -129,7 +129,16 @@ class WriteTarget:
         chosen = merge_options(self.options, options or {})
         if self.statement.explain is not None:
             return explain_write(self.statement, self.snapshot, operation, rows, chosen, partitions=partitions, columns=columns)
-        result = write(self.table, operation, rows, options=chosen, located=located, partitions=partitions, seen=seen, columns=columns)
+        result = write(
+            self.table,
+            operation,
+            rows,
+            options=chosen,
+            prepped=prepped,
+            partitions=partitions,
+            read_snapshot=read_snapshot,
+            columns=columns,
+        )
         return result_row(self.statement, self.name, result)
 
     def write_without_rows(self, operation: Operation, partitions: Sequence[str]) -> DataFrame:
@@ -154,10 +163,10 @@ def open_for_change(statement: Statement, relation: JavaObject) -> tuple[WriteTa
     if entry is None:
         return None
     target = open_target(statement, entry)
-    seen = target.snapshot.timeline.visibility  # before the statement's query reads rows, so that it sees no less
+    read_snapshot = target.snapshot.timeline.visibility  # before the statement's query reads rows, so that it sees no less
     relations.refresh_all(statement.session, statement.names(), target.snapshot)
     statement.show_target(next(statement.names_of(relation)), lambda: scan(statement.session, target.snapshot))
-    return target, seen
+    return target, read_snapshot
 
 
 def open_target(statement: Statement, entry: CatalogTable) -> WriteTarget:

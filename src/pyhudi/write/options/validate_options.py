@@ -85,9 +85,11 @@ def check_operation(options: Mapping[str, str], operation: Operation) -> None:
         OptionError: names both.
     """
     done = operation.value.lower().removesuffix("_prepped")
-    asked = resolve({name: value for name, value in options.items() if same_key(name, OPERATION)}).get(OPERATION)
-    if asked is not None and asked.strip().lower() != done:
-        raise OptionError(f"{OPERATION}={asked} contradicts the method, which is {done}: call the method for it, and leave the option out.")
+    stated = resolve({name: value for name, value in options.items() if same_key(name, OPERATION)}).get(OPERATION)
+    if stated is not None and stated.strip().lower() != done:
+        raise OptionError(
+            f"{OPERATION}={stated} contradicts the method, which is {done}: call the method for it, and leave the option out."
+        )
 
 
 def check_clustering(options: Options, resolved: ResolvedIndex, config: TableConfig) -> None:

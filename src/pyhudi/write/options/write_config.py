@@ -36,7 +36,7 @@ class WriteConfig:
     """How to write: files, keys, packing, waiting. `size_threshold` is the share of the small-file limit that a
     commit must have written for its record size to be believed; of a merge-on-read table `small_file_candidates` base
     files of a partition take new records. `rules` say what happens to rows of one key, `index` what the options say of the index, which
-    `pyhudi.index.resolve_index` resolves. `notes` go into the metadata of the commit, `bulk` is the layout of a bulk insert.
+    `pyhudi.index.resolve_index` resolves. `extra_metadata` go into the metadata of the commit, `bulk` is the layout of a bulk insert.
     Table services of the write read their own options from `options`.
     """
 
@@ -49,7 +49,7 @@ class WriteConfig:
     small_file_candidates: int
     metadata_table: MetadataSettings
     missing_columns: MissingColumns = MissingColumns.REFUSED
-    notes: Mapping[str, str] = field(default_factory=dict)
+    extra_metadata: Mapping[str, str] = field(default_factory=dict)
     bulk: BulkLayout = field(default_factory=BulkLayout)
     failed_writes: FailedWritesSettings = EAGER
 
@@ -67,8 +67,8 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Write
     combine_option = _COMBINE.get(operation, "hoodie.combine.before.insert")
     policy = _policy(options) if operation is Operation.INSERT else "none"
     drop_known, fail_known = policy == "drop", policy == "fail"
-    asked = index_options(options)
-    check_virtual_keys(asked, config)
+    index_settings = index_options(options)
+    check_virtual_keys(index_settings, config)
     rules = KeyRules(
         operation=operation,
         precombine=options.flag(combine_option) or drop_known,
@@ -80,13 +80,13 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Write
         options=options,
         writer=writer_settings(options),
         rules=rules,
-        index=asked,
+        index=index_settings,
         lock_wait_s=options.integer("hoodie.write.lock.wait_time_ms") / 1000,
         size_threshold=options.number("hoodie.record.size.estimation.threshold"),
         small_file_candidates=options.integer("hoodie.merge.small.file.group.candidates.limit"),
         metadata_table=metadata_settings(options),
         missing_columns=missing_columns(options),
-        notes=options.notes,
+        extra_metadata=options.extra_metadata,
         bulk=bulk_layout(options) if operation is Operation.BULK_INSERT else BulkLayout(),
         failed_writes=failed_writes_settings(options),
     )

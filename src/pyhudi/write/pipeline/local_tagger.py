@@ -121,7 +121,7 @@ def _run(storage: Storage, context: RecordContext, settings: WriterSettings, loa
 
 def _tagged(stage: WriteStage, data: pa.Table) -> tuple[list[TaggedRows], TagOptions]:
     """Return the rows by where they go, and how that was found."""
-    if stage.request.located:
+    if stage.request.prepped:
         tagging = stage.resolve_tagging(None)
         return assign_buckets(_tagged_located(stage, data, tagging), tagging, stage.lookup), tagging
     if names_records(stage.request.operation, stage.table_config):
@@ -162,7 +162,7 @@ def _tagged_by_names(stage: WriteStage, data: pa.Table) -> tuple[list[TaggedRows
 def _tagged_located(stage: WriteStage, data: pa.Table, tagging: TagOptions) -> list[TaggedRows]:
     """Return rows that bring their locations by where they go."""
     context, lookup = stage.context, stage.lookup
-    locations = SliceIndex(context.view, stage.request.seen)
+    locations = SliceIndex(context.view, stage.request.read_snapshot)
     if stage.request.operation is Operation.DELETE_PREPPED:
         return prepped.tag_deletes(data, locations)
     if holds_old_names(data.schema):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.index.index_protocol import Lookup
+from pyhudi.index.index_protocol import LookupContext
 from pyhudi.metadata_table.format.column_types import check_named
 from pyhudi.schema.meta_columns import without_meta_columns
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
@@ -81,7 +81,7 @@ def _stage(
     check_named(config.metadata_table.asked_columns, schema.columns, table.config)
     positions = table.config.is_merge_on_read and config.writer.log.positions
     records = record_context(schema, table.config)
-    lookup = Lookup(table.storage, context.view, tagger.engine, records, positions, config.rules.drop_known)
+    lookup = LookupContext(table.storage, context.view, tagger.engine, records, positions, config.rules.drop_known)
     return WriteStage(context, request, config, stored, schema, latest, lookup)
 
 
@@ -93,8 +93,8 @@ def _schema_after(
         return stored
     if request.operation.deletes_rows:
         return with_path_columns(stored, columns, table)
-    data = user_columns(columns) if request.located else without_meta_columns(columns)
-    return evolve_schema(stored, data, table, None if request.located or not columns.names else config.missing_columns)
+    data = user_columns(columns) if request.prepped else without_meta_columns(columns)
+    return evolve_schema(stored, data, table, None if request.prepped or not columns.names else config.missing_columns)
 
 
 def _plan(stage: WriteStage, batch: TaggedBatch, tagger: Tagger) -> WritePlan:
@@ -136,5 +136,5 @@ def _sizing(stage: WriteStage, profile: Profile, row_bytes: float) -> Sizing:
 
 def _layout_files(tagging: TagOptions, profile: Profile, view: FileSystemView) -> Mapping[str, bytes]:
     """Return files of the table, by path, that must be written before the file groups that a write begins."""
-    paths = [path for path, part in profile.partitions.items() if part.opened]
-    return tagging.layout.files_before(paths, view) if tagging.layout is not None and paths else {}
+    paths = [path for path, part in profile.partitions.items() if part.new_buckets]
+    return tagging.layout.required_files(paths, view) if tagging.layout is not None and paths else {}

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.index.index_protocol import Lookup
+from pyhudi.index.index_protocol import LookupContext
 from pyhudi.index.resolve_index import BatchKeys, resolve_index
 from pyhudi.index.rows import TaggedRows
 from pyhudi.kernels.base_file.base_file import RecordContext
@@ -37,15 +37,15 @@ _log = logging.getLogger("pyhudi.index")
 
 @dataclass(frozen=True, slots=True)
 class WriteRequest:
-    """What the caller wants. `located` rows bring the meta columns they were read with, `seen` the commits that they were
+    """What the caller wants. `prepped` rows bring the meta columns they were read with, `read_snapshot` the commits that they were
     read with; `partitions` names those to replace. With `columns`, updates bring these data columns alone
     (`pyhudi.write.input.partial_columns`).
     """
 
     operation: Operation
-    located: bool = False
+    prepped: bool = False
     partitions: tuple[str, ...] | None = None
-    seen: Visibility | None = None
+    read_snapshot: Visibility | None = None
     columns: tuple[str, ...] | None = None
 
 
@@ -68,7 +68,7 @@ class WriteStage:
     stored: TableSchema
     schema: TableSchema
     latest: CommitMetadata | None
-    lookup: Lookup
+    lookup: LookupContext
 
     @property
     def table_config(self) -> TableConfig:

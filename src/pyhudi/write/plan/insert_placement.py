@@ -139,7 +139,7 @@ def record_bytes(latest: CommitMetadata | None, tagged: Iterable[TaggedRows], se
         records = sum(stat.num_writes for stat in in_base_files)
         if records and size > threshold * settings.small_file_bytes:
             return max(_LEAST_BYTES, size / records)
-    rows = max((rows for part in tagged for rows in (part.inserts, *(rows for _, rows in part.opened))), key=len, default=None)
+    rows = max((rows for part in tagged for rows in (part.inserts, *(rows for _, rows in part.new_buckets))), key=len, default=None)
     if rows is None or not rows.num_rows:
         return _LEAST_BYTES
     if rows.num_rows < _FEW_ROWS:

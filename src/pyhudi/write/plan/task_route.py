@@ -39,14 +39,14 @@ def load_tasks(plan: WritePlan, tagged: Iterable[TaggedRows]) -> list[LoadedTask
 
 def _load(assignments: list[TaskAssignment], part: TaggedRows) -> Iterator[LoadedTask]:
     updates = {file_slice.group.file_id: rows for file_slice, rows in part.updates}
-    opened = dict(part.opened)
-    assert (len(updates), len(opened)) == (len(part.updates), len(part.opened)), "each file group gets its rows at once"
+    new_buckets = dict(part.new_buckets)
+    assert (len(updates), len(new_buckets)) == (len(part.updates), len(part.new_buckets)), "each file group gets its rows at once"
     start = 0
     for assignment in assignments:
         rows = [part.inserts.slice(start, assignment.inserts)] if assignment.inserts else []
         start += assignment.inserts
-        if assignment.opened is not None:
-            rows.insert(0, opened[assignment.opened])
+        if assignment.new_buckets is not None:
+            rows.insert(0, new_buckets[assignment.new_buckets])
         elif assignment.updates:
             rows.insert(0, updates[assignment.task.file_id])
         yield LoadedTask(assignment.task, join_rows(rows))

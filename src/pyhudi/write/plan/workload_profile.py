@@ -22,12 +22,12 @@ class PartitionProfile:
 
     inserts: int = 0
     updates: Mapping[FileSlice, int] = field(default_factory=dict)
-    opened: Mapping[str, int] = field(default_factory=dict)
+    new_buckets: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def new(self) -> int:
         """How many rows go to file groups that had none of them."""
-        return self.inserts + sum(self.opened.values())
+        return self.inserts + sum(self.new_buckets.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def profile_of(tagged: Iterable[TaggedRows]) -> Profile:
             part.partition_path: PartitionProfile(
                 part.inserts.num_rows,
                 {file_slice: rows.num_rows for file_slice, rows in part.updates},
-                {beginning: rows.num_rows for beginning, rows in part.opened},
+                {beginning: rows.num_rows for beginning, rows in part.new_buckets},
             )
             for part in tagged
         }

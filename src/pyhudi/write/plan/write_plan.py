@@ -28,13 +28,13 @@ _PACKING = frozenset({Operation.INSERT, Operation.UPSERT, Operation.UPSERT_PREPP
 class TaskAssignment:
     """One task of a write, with how many located records and how many new ones of its partition it gets.
 
-    `opened` is how the id of its file group begins where the group begins with rows that belong to no other; they count as located.
+    `new_buckets` is how the id of its file group begins where the group begins with rows that belong to no other; they count as located.
     """
 
     task: GroupTask
     updates: int
     inserts: int
-    opened: str | None = None
+    new_buckets: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def plan_write(
                 base = group.base if file_slice is None else file_slice.base
                 task = WriteTask(instant, path, group.file_id, token, base, append_only=operation in _APPENDING)
             assignments.append(TaskAssignment(task, updates, group.count))
-        for beginning, count in part.opened.items():
+        for beginning, count in part.new_buckets.items():
             file_id = _complete_buckets(beginning, file_prefix)
             task = WriteTask(instant, path, file_id, f"{next(numbers)}-0-0", append_only=operation in _APPENDING)
             assignments.append(TaskAssignment(task, count, 0, beginning))

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import KeyFieldError
-from pyhudi.index.index_protocol import Lookup
+from pyhudi.index.index_protocol import LookupContext
 from pyhudi.index.rows import TaggedRows, join_tagged
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN
@@ -47,7 +47,7 @@ def tag_changes(
     data: pa.Table,
     rekeyed: Callable[[pa.Table], pa.Table],
     tagging: TagOptions,
-    lookup: Lookup,
+    lookup: LookupContext,
     slice_index: SliceIndex,
     instant: str,
 ) -> list[TaggedRows]:
@@ -110,7 +110,7 @@ def split_changes(data: pa.Table) -> tuple[pa.Table, pa.Table, pa.Table]:
     return data.filter(is_update), data.filter(is_delete), data.filter(without_location)
 
 
-def _tag_new(keyed: pa.Table, tagging: TagOptions, lookup: Lookup) -> list[TaggedRows]:
+def _tag_new(keyed: pa.Table, tagging: TagOptions, lookup: LookupContext) -> list[TaggedRows]:
     context = lookup.context
     if not lookup.view.config.record_key_fields:
         return [TaggedRows(part.partition_path, (), part.rows) for part in split_by_partition(keyed)]

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.index.global_index import Facts, GlobalIndex
+from pyhudi.index.global_index import GlobalIndex, RecordState
 from pyhudi.index.index_protocol import Hits
 from pyhudi.index.rows import PartitionRows, TaggedRows, key_array
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, FILE_ID_COLUMN, POSITION_COLUMN
@@ -50,19 +50,19 @@ ROUTE_SCHEMA: Final = pa.schema(
 _ABSENT = -2
 
 
-def evaluate_hits(rows: pa.Table, number: int, file_slice: FileSlice, facts: Facts) -> pa.Table:
+def evaluate_hits(rows: pa.Table, number: int, file_slice: FileSlice, record_state: RecordState) -> pa.Table:
     """Return what a slice says of rows whose keys it holds: the columns of `HIT_SCHEMA`.
 
     Args:
         rows: record key, position and ordering values, one row for each place of a key.
         number: of the slice.
         file_slice: the slice.
-        facts: reads it.
+        record_state: reads it.
     """
     keys = key_array(rows)
-    is_live = facts.mark_live(Hits(file_slice, pa.array(np.zeros(len(keys), np.int64))), keys)
+    is_live = record_state.mark_live(Hits(file_slice, pa.array(np.zeros(len(keys), np.int64))), keys)
     live = rows.filter(is_live).drop_columns([POSITION_COLUMN])
-    winners = key_array(live).filter(facts.mark_winning(live, file_slice))
+    winners = key_array(live).filter(record_state.mark_not_late(live, file_slice))
     columns = [keys, pa.repeat(pa.scalar(number, pa.int32()), len(keys)), rows.column(POSITION_COLUMN), is_live]
     return pa.table([*columns, pc.is_in(keys, value_set=winners)], schema=HIT_SCHEMA)
 
@@ -77,7 +77,7 @@ def route_rows(index: GlobalIndex, rows: pa.Table, file_slices: Sequence[FileSli
         positions: whether the places of records are wanted.
     """
     hits_of_parts: list[tuple[PartitionRows, list[Hits]]] = []
-    answers: dict[FileSlice, _Answers] = {}
+    answers: dict[FileSlice, _HitAnswers] = {}
     for part in split_by_partition(rows):
         hits = _hits_of(part.rows, file_slices, answers)
         hits_of_parts.append((PartitionRows(part.partition_path, part.rows.select([RECORD_KEY])), hits))
@@ -86,7 +86,7 @@ def route_rows(index: GlobalIndex, rows: pa.Table, file_slices: Sequence[FileSli
 
 
 @dataclass(slots=True)
-class _Answers:
+class _HitAnswers:
     """Keys whose records are live in a slice, and those whose rows are not late there; each key is in one partition's rows only."""
 
     live_keys: list[pa.StringArray]
@@ -97,18 +97,18 @@ class _Answers:
 class _KnownRecordState:
     """Answers what was evaluated before."""
 
-    answers: Mapping[FileSlice, _Answers]
+    answers: Mapping[FileSlice, _HitAnswers]
 
     def mark_live(self, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:
-        """See `Facts`."""
+        """See `RecordState`."""
         return pc.and_(hits.rows.is_valid(), pc.is_in(keys, value_set=pa.concat_arrays(self.answers[hits.file_slice].live_keys)))
 
-    def mark_winning(self, rows: pa.Table, file_slice: FileSlice) -> pa.BooleanArray:
-        """See `Facts`."""
+    def mark_not_late(self, rows: pa.Table, file_slice: FileSlice) -> pa.BooleanArray:
+        """See `RecordState`."""
         return pc.is_in(key_array(rows), value_set=pa.concat_arrays(self.answers[file_slice].winning_keys))
 
 
-def _hits_of(rows: pa.Table, file_slices: Sequence[FileSlice], answers: dict[FileSlice, _Answers]) -> list[Hits]:
+def _hits_of(rows: pa.Table, file_slices: Sequence[FileSlice], answers: dict[FileSlice, _HitAnswers]) -> list[Hits]:
     """Return the hits of the rows of one partition, by slice, and note what was evaluated."""
     lists, keys = rows.column(HITS).combine_chunks(), key_array(rows)
     parents, values = pc.list_parent_indices(lists).to_numpy(), pc.list_flatten(lists)
@@ -122,7 +122,7 @@ def _hits_of(rows: pa.Table, file_slices: Sequence[FileSlice], answers: dict[Fil
         positions[owners] = indices[mine]
         positions[np.bincount(owners, minlength=rows.num_rows) > 1] = SEVERAL
         file_slice, owned = file_slices[number], keys.take(pa.array(owners))
-        stated = answers.setdefault(file_slice, _Answers([], []))
+        stated = answers.setdefault(file_slice, _HitAnswers([], []))
         stated.live_keys.append(owned.filter(known.field(IS_LIVE)))
         stated.winning_keys.append(owned.filter(known.field(WINS)))
         result.append(Hits(file_slice, pa.array(positions, mask=positions == _ABSENT)))

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import KeyFieldError, UnsupportedError
-from pyhudi.index.index_protocol import Lookup
+from pyhudi.index.index_protocol import LookupContext
 from pyhudi.index.live_records import live_rows
 from pyhudi.index.rows import TaggedRows, deletes_of, join_tagged, key_array
 from pyhudi.kernels.base_file.base_file import RecordContext
@@ -71,7 +71,7 @@ def named_rows(data: pa.Table, columns: pa.Schema, operation: Operation, config:
 
 
 def tag_named_updates(
-    keyed: pa.Table, generator: KeyGenerator, tag: Callable[[pa.Table], list[TaggedRows]], lookup: Lookup
+    keyed: pa.Table, generator: KeyGenerator, tag: Callable[[pa.Table], list[TaggedRows]], lookup: LookupContext
 ) -> list[TaggedRows]:
     """Return new versions of stored records by where they go; those whose partition changes leave the one that they are in.
 
@@ -138,7 +138,7 @@ def _verb(operation: Operation) -> str:
     return "update" if operation is Operation.UPSERT else "delete"
 
 
-def _all_known(tagged: list[TaggedRows], lookup: Lookup) -> list[TaggedRows]:
+def _all_known(tagged: list[TaggedRows], lookup: LookupContext) -> list[TaggedRows]:
     """Return the rows once all of them have their record in the table, also where logs may have deleted it."""
     for part in tagged:
         unknown = [part.inserts.column(RECORD_KEY)]

@@ -16,7 +16,7 @@ from pyhudi.kernels.merge.dedupe import last_of_each_key
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.files.file_group import FileGroupId, FileSlice
 from pyhudi.spec.visibility import Visibility
-from pyhudi.timeline.instant_details import commit_of
+from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.write.input.prepare_rows import require_columns
 from pyhudi.write.input.split_by_partition import split_by_partition, split_rows
 
@@ -78,13 +78,13 @@ class SliceIndex:
 
     Args:
         view: the table's files.
-        seen: the commits that the rows were read with; None when nobody knows, which base files alone then have to tell.
+        read_snapshot: the commits that the rows were read with; None when nobody knows, which base files alone then have to tell.
     """
 
-    def __init__(self, view: FileSystemView, seen: Visibility | None) -> None:
+    def __init__(self, view: FileSystemView, read_snapshot: Visibility | None) -> None:
         self.view = view
         self._slices: dict[str, dict[str, FileSlice]] = {}
-        self._written_since = frozenset() if seen is None else groups_written_since(view, seen)
+        self._written_since = frozenset() if read_snapshot is None else groups_written_since(view, read_snapshot)
 
     def knows(self, partition_path: str, file_id: str) -> bool:
         """Tell whether a file group of this id is there now."""
@@ -113,15 +113,15 @@ class SliceIndex:
         return self._slices[partition_path]
 
 
-def groups_written_since(view: FileSystemView, seen: Visibility) -> frozenset[FileGroupId]:
-    """Return the file groups that commits wrote which `seen` does not show, those of commits too that were archived since."""
+def groups_written_since(view: FileSystemView, read_snapshot: Visibility) -> frozenset[FileGroupId]:
+    """Return the file groups that commits wrote which `read_snapshot` does not show, those of commits too that were archived since."""
     archive = view.timeline.archive
-    archived = () if archive is None else (one for one in archive.instants(seen.origin or "") if one.action.writes_data)
+    archived = () if archive is None else (one for one in archive.instants(read_snapshot.archive_boundary or "") if one.action.writes_data)
     return frozenset(
         FileGroupId(path, stat.file_id)
         for instant in (*archived, *view.timeline.data_instants())
-        if not seen.shows(instant.requested)
-        for path, stats in commit_of(view.storage, view.config, view.timeline, instant).stats.items()
+        if not read_snapshot.is_visible(instant.requested)
+        for path, stats in load_commit_metadata(view.storage, view.config, view.timeline, instant).stats.items()
         for stat in stats
         if stat.file_id
     )

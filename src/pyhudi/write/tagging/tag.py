@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from pyhudi.errors import KeyFieldError, UnsupportedError
 from pyhudi.index.bucket_index import BucketIndex
-from pyhudi.index.index_protocol import Index, Lookup
+from pyhudi.index.index_protocol import Index, LookupContext
 from pyhudi.index.resolve_index import ResolvedIndex
 from pyhudi.index.rows import PartitionRows, TaggedRows, join_tagged
 from pyhudi.kernels.base_file.base_file import RecordContext
@@ -90,7 +90,7 @@ def dedupe_keys(keyed: pa.Table, tagging: TagOptions, context: RecordContext) ->
     return keyed
 
 
-def tag_rows(parts: Sequence[PartitionRows], tagging: TagOptions, context: RecordContext, lookup: Lookup) -> list[TaggedRows]:
+def tag_rows(parts: Sequence[PartitionRows], tagging: TagOptions, context: RecordContext, lookup: LookupContext) -> list[TaggedRows]:
     """Return the rows of partitions by where they go.
 
     Raises:
@@ -122,7 +122,7 @@ def _refuse_known(tagged: Sequence[TaggedRows]) -> None:
                 )
 
 
-def check_moves(tagging: TagOptions, lookup: Lookup) -> None:
+def check_moves(tagging: TagOptions, lookup: LookupContext) -> None:
     """Refuse what would lose values: a record that moves to another partition leaves those behind that its new version does not bring.
 
     Raises:
@@ -137,14 +137,14 @@ def check_moves(tagging: TagOptions, lookup: Lookup) -> None:
         )
 
 
-def assign_buckets(tagged: Sequence[TaggedRows], tagging: TagOptions, lookup: Lookup) -> list[TaggedRows]:
+def assign_buckets(tagged: Sequence[TaggedRows], tagging: TagOptions, lookup: LookupContext) -> list[TaggedRows]:
     """Return the rows with new ones in the file groups that their keys say, for an index that says so."""
     if tagging.layout is None:
         return list(tagged)
     return [_assign_buckets(part, tagging.layout, tagging, lookup) if part.inserts.num_rows else part for part in tagged]
 
 
-def _assign_buckets(part: TaggedRows, layout: BucketIndex, tagging: TagOptions, lookup: Lookup) -> TaggedRows:
+def _assign_buckets(part: TaggedRows, layout: BucketIndex, tagging: TagOptions, lookup: LookupContext) -> TaggedRows:
     new = PartitionRows(part.partition_path, part.inserts)
     (index,) = layout.assign_buckets([new], lookup.view, new_groups=tagging.operation.replaces)
     return join_tagged([replace(part, inserts=index.inserts), index])
@@ -152,10 +152,10 @@ def _assign_buckets(part: TaggedRows, layout: BucketIndex, tagging: TagOptions, 
 
 def drop_no_op_inserts(tagged: Sequence[TaggedRows], context: RecordContext) -> list[TaggedRows]:
     """Leave out deletes of records that are not there, and partitions that get nothing."""
-    retained = (replace(part, inserts=live_rows(part.inserts, context), opened=_live(part.opened, context)) for part in tagged)
-    return [part for part in retained if part.updates or part.inserts.num_rows or part.opened or part.late]
+    retained = (replace(part, inserts=live_rows(part.inserts, context), new_buckets=_live(part.new_buckets, context)) for part in tagged)
+    return [part for part in retained if part.updates or part.inserts.num_rows or part.new_buckets or part.late]
 
 
-def _live(opened: Sequence[tuple[str, pa.Table]], context: RecordContext) -> tuple[tuple[str, pa.Table], ...]:
-    retained = ((beginning, live_rows(rows, context)) for beginning, rows in opened)
+def _live(new_buckets: Sequence[tuple[str, pa.Table]], context: RecordContext) -> tuple[tuple[str, pa.Table], ...]:
+    retained = ((beginning, live_rows(rows, context)) for beginning, rows in new_buckets)
     return tuple((beginning, rows) for beginning, rows in retained if rows.num_rows)

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from pyhudi.errors import ConflictError
 from pyhudi.index.index_probe import KeyScan
-from pyhudi.index.index_protocol import Lookup, Wanted
+from pyhudi.index.index_protocol import KeyLookup, LookupContext
 from pyhudi.index.live_records import mark_live, of_live_records
 from pyhudi.index.rows import key_array
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
@@ -32,7 +32,7 @@ def holds_old_names(schema: pa.Schema) -> bool:
     return any(name.startswith(OLD_PREFIX) for name in schema.names)
 
 
-def with_location(data: pa.Table, lookup: Lookup, instant: str) -> pa.Table:
+def with_location(data: pa.Table, lookup: LookupContext, instant: str) -> pa.Table:
     """Return rows with record key, partition path and file id of the records that they change, in place of the old values.
 
     Args:
@@ -49,22 +49,22 @@ def with_location(data: pa.Table, lookup: Lookup, instant: str) -> pa.Table:
     keys = (old.column(field.partition(".")[0]) for field in config.record_key_fields)
     stored = functools.reduce(pc.or_, [pc.is_valid(column) for column in keys])
     named = keyed_deletes(old.filter(stored), lookup.context.incoming_schema, config, instant)
-    located = _find_locations(named.append_column(_ROW, pa.array(np.flatnonzero(stored))), lookup)
-    location = located.select(LOCATION_COLUMNS)
-    changing = rows.take(located.column(_ROW))
+    matches = _find_locations(named.append_column(_ROW, pa.array(np.flatnonzero(stored))), lookup)
+    location = matches.select(LOCATION_COLUMNS)
+    changing = rows.take(matches.column(_ROW))
     for name in LOCATION_COLUMNS:
         changing = changing.append_column(name, location.column(name))
     return pa.concat_tables([changing, rows.filter(pc.invert(stored))], promote_options="default")
 
 
-def _find_locations(named: pa.Table, lookup: Lookup) -> pa.Table:
+def _find_locations(named: pa.Table, lookup: LookupContext) -> pa.Table:
     """Return record key, partition path, file id and row, one for each place where the record of a row stands."""
     parts = split_by_partition(named)
-    wanted = [Wanted(key_array(part.rows), part.partition_path) for part in parts]
+    key_lookups = [KeyLookup(key_array(part.rows), part.partition_path) for part in parts]
     is_live = functools.partial(mark_live, lookup)
     schema = pa.schema([*((name, pa.string()) for name in LOCATION_COLUMNS), (_ROW, pa.int64())])
     tables = [schema.empty_table()]
-    for part, one, hits in zip(parts, wanted, KeyScan().find(wanted, lookup), strict=True):
+    for part, one, hits in zip(parts, key_lookups, KeyScan().locate(key_lookups, lookup), strict=True):
         missing = np.ones(part.rows.num_rows, bool)
         for hit in of_live_records(hits, one.keys, is_live):
             mask = hit.rows.is_valid()

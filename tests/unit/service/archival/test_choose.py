@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from pyhudi.errors import OptionError
-from pyhudi.service.archival.archivable_instants import Cleaned, Facts, Stay, choose
+from pyhudi.service.archival.archivable_instants import ArchivalInputs, Cleaned, Stay, choose
 from pyhudi.service.archival.archival_settings import ArchivalSettings, archival_settings
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.options import resolve
-from pyhudi.timeline.timeline import Timeline, fold
+from pyhudi.timeline.timeline import Timeline, collapse_states
 
 
 def at(number: int) -> str:
@@ -28,9 +28,9 @@ def chosen(
     *others: Instant, commits: int = 6, cleaned: Cleaned | None = None, bounds: tuple[Stay, ...] = (), **settings: bool
 ) -> tuple[list[int], str]:
     """Choose on a timeline of commits 10, 20, 30 ... with other instants among them."""
-    timeline = Timeline(fold((*(done(10 * number) for number in range(1, commits + 1)), *others)), 2)
+    timeline = Timeline(collapse_states((*(done(10 * number) for number in range(1, commits + 1)), *others)), 2)
     options = ArchivalSettings(fewest=2, most=4, **settings)  # type: ignore[arg-type]
-    instants, why = choose(Facts(timeline, is_merge_on_read=False, cleaned=cleaned, bounds=bounds), options)
+    instants, why = choose(ArchivalInputs(timeline, is_merge_on_read=False, cleaned=cleaned, bounds=bounds), options)
     return [int(instant.requested[-9:]) for instant in instants], why
 
 
@@ -86,21 +86,24 @@ def test_the_nearest_bound_counts_and_is_named() -> None:
 )
 def test_delta_commits_stay_that_the_trigger_of_compaction_counts(compacted: tuple[int, ...], expected: list[int]) -> None:
     deltas = [done(10 * number, Action.DELTA_COMMIT) for number in range(1, 6)]
-    timeline = Timeline(fold((*deltas, *(done(number) for number in compacted))), 2)
+    timeline = Timeline(collapse_states((*deltas, *(done(number) for number in compacted))), 2)
     fewest = 5 + len(compacted) - 3
     settings = ArchivalSettings(fewest=fewest, most=4, compaction_deltas=2)
-    instants, _ = choose(Facts(timeline, is_merge_on_read=True), settings)
+    instants, _ = choose(ArchivalInputs(timeline, is_merge_on_read=True), settings)
     assert [int(instant.requested[-9:]) for instant in instants] == expected
 
 
 def test_few_delta_commits_stay_all_with_the_compaction_before_them() -> None:
     deltas = [done(10 * number, Action.DELTA_COMMIT) for number in range(1, 6)]
-    facts = Facts(Timeline(fold((*deltas, done(35))), 2), is_merge_on_read=True)
+    facts = ArchivalInputs(Timeline(collapse_states((*deltas, done(35))), 2), is_merge_on_read=True)
     instants, why = choose(facts, ArchivalSettings(fewest=1, most=4, compaction_deltas=9))
     assert [int(instant.requested[-9:]) for instant in instants] == [10, 20, 30]
     assert "compaction" in why
     assert (
-        choose(Facts(Timeline(tuple(deltas), 2), is_merge_on_read=True), ArchivalSettings(fewest=1, most=4, compaction_deltas=9))[0] == ()
+        choose(ArchivalInputs(Timeline(tuple(deltas), 2), is_merge_on_read=True), ArchivalSettings(fewest=1, most=4, compaction_deltas=9))[
+            0
+        ]
+        == ()
     )
 
 

@@ -47,10 +47,10 @@ def planned(sizes: list[int | None], settings: ClusteringSettings = SETTINGS) ->
         if size is not None:
             name = BaseFileName(file_id_of(prefix), "0-0-0", "20260101000000000")
             slices.append(FileSlice(FileGroupId("p", file_id_of(prefix)), name.instant, BaseFile("p", name, size)))
-    found = resizings(ring, slices, settings, lambda: str(uuid.UUID(int=next(numbers))))
+    result = resizings(ring, slices, settings, lambda: str(uuid.UUID(int=next(numbers))))
     indices = {file_id_of(prefix): index for index, prefix in enumerate(ring.prefixes)}
     return [
-        ([indices[file_slice.group.file_id] for file_slice in one.slices], [(node.value, node.tag) for node in one.nodes]) for one in found
+        ([indices[file_slice.group.file_id] for file_slice in one.slices], [(node.value, node.tag) for node in one.nodes]) for one in result
     ]
 
 
@@ -91,8 +91,8 @@ def test_no_fewer_buckets_than_allowed() -> None:
 
 
 def test_splits_make_room_for_merges() -> None:
-    found = planned([300, 1, 1, 1, 50], replace(SETTINGS, least_buckets=5))
-    assert [indices for indices, _ in found] == [[0], [1, 2]]
+    result = planned([300, 1, 1, 1, 50], replace(SETTINGS, least_buckets=5))
+    assert [indices for indices, _ in result] == [[0], [1, 2]]
 
 
 def test_buckets_without_rows_part_runs() -> None:

@@ -74,15 +74,15 @@ def state(table: HudiTable) -> list[dict[str, Any]]:
 
 
 def ring(table: HudiTable, path: str) -> Ring:
-    found = load_ring(FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config)), path)
-    assert found is not None
-    return found
+    result = load_ring(FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config)), path)
+    assert result is not None
+    return result
 
 
 def check_places(table: HudiTable) -> None:
-    found = table.to_arrow(meta_columns=True)
-    for path in set(found["_hoodie_partition_path"].to_pylist()):
-        present = found.filter(pa.compute.field("_hoodie_partition_path") == path)
+    table_rows = table.to_arrow(meta_columns=True)
+    for path in set(table_rows["_hoodie_partition_path"].to_pylist()):
+        present = table_rows.filter(pa.compute.field("_hoodie_partition_path") == path)
         now = ring(table, path)
         indices = ring_indices(now.values, ring_hashes(present["_hoodie_record_key"].combine_chunks(), ["id"])).tolist()
         groups = [name.partition("_")[0] for name in present["_hoodie_file_name"].to_pylist()]
@@ -214,8 +214,8 @@ def test_a_bucket_that_apache_hudi_plans_to_rewrite_as_it_is() -> None:
     view = FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config))
     file_slices = {file_slice.group.file_id: file_slice for file_slice in view.latest_slices("d1")}
     new = Node(now.values[1], "00000000-0000-0000-0000-000000000001", Tag.REPLACE)
-    found = [Resizing(now, (file_slices[now.file_ids[1]],), (new,))]
-    content = encode_clustering_plan(clustering_plan(found, ["d1"], clustering_settings(resolve({})), table.storage.uri), sync=bytes(16))
+    result = [Resizing(now, (file_slices[now.file_ids[1]],), (new,))]
+    content = encode_clustering_plan(clustering_plan(result, ["d1"], clustering_settings(resolve({})), table.storage.uri), sync=bytes(16))
     TimelineWriter(table.storage, table.config).request(Action.CLUSTERING, "20990101000000000", content)
     (done,) = table.services.cluster(mode="execute")
     assert (done.splits, done.merged, done.slices, done.files_written) == (0, 0, 1, 1)

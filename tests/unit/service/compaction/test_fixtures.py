@@ -21,8 +21,8 @@ def copied(table: Path, into: Path) -> HudiTable:
 
 
 def rows(table: HudiTable, mode: str = "snapshot") -> list[dict[str, Any]]:
-    found = table.to_arrow(mode=mode, meta_columns=True).drop_columns(["_hoodie_file_name"])  # type: ignore[arg-type]
-    return sorted(found.to_pylist(), key=repr)
+    result = table.to_arrow(mode=mode, meta_columns=True).drop_columns(["_hoodie_file_name"])  # type: ignore[arg-type]
+    return sorted(result.to_pylist(), key=repr)
 
 
 @pytest.mark.parametrize("name", FIXTURES)

@@ -49,8 +49,8 @@ def test_compaction_plan_is_that_of_apache_hudi(fixture_table, version) -> None:
     plan = plan_compaction(view_before(table, name), settings(), ())
     # Slices with logs of one size come in any order there.
     assert by_file(plan) == by_file(expected)
-    assert (plan.extra, plan.version, plan.strategy, plan.preserve_meta_columns, plan.missing_partitions) == (
-        expected.extra,
+    assert (plan.extra_metadata, plan.version, plan.strategy, plan.preserve_meta_columns, plan.missing_partitions) == (
+        expected.extra_metadata,
         expected.version,
         expected.strategy,
         expected.preserve_meta_columns,

@@ -20,19 +20,19 @@ def operation(name: str, *, log_bytes: int = 0, logs: int = 1, io_mb: int = 10, 
 
 
 def chosen(strategy: str, operations: list[CompactionOperation], **limits) -> list[str]:
-    (found,) = strategies_of(f"{strategy}CompactionStrategy")
-    return [one.file_id or "" for one in found.operations(operations, StrategyLimits(TODAY, **limits))]
+    (result,) = strategies_of(f"{strategy}CompactionStrategy")
+    return [one.file_id or "" for one in result.operations(operations, StrategyLimits(TODAY, **limits))]
 
 
 def partitions(strategy: str, paths: list[str], **limits) -> list[str]:
-    (found,) = strategies_of(f"org.apache.hudi.table.action.compact.strategy.{strategy}CompactionStrategy")
-    return list(found.partitions(paths, StrategyLimits(TODAY, **limits)))
+    (result,) = strategies_of(f"org.apache.hudi.table.action.compact.strategy.{strategy}CompactionStrategy")
+    return list(result.partitions(paths, StrategyLimits(TODAY, **limits)))
 
 
 def test_default_takes_the_largest_logs_first() -> None:
-    (found,) = strategies_of(DEFAULT_STRATEGY)
+    (result,) = strategies_of(DEFAULT_STRATEGY)
     operations = [operation("a", log_bytes=5), operation("b", log_bytes=9), operation("c", log_bytes=5)]
-    assert [one.file_id for one in found.operations(operations, StrategyLimits(TODAY))] == ["b", "a", "c"]
+    assert [one.file_id for one in result.operations(operations, StrategyLimits(TODAY))] == ["b", "a", "c"]
 
 
 def test_logs_below_the_size_threshold_wait() -> None:

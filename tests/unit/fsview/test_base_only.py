@@ -11,8 +11,8 @@ from pyhudi.fsview.file_groups import committed_files, latest_slices
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.files.file_names import base_file_names
 from pyhudi.storage.storage_protocol import FileStatus
-from pyhudi.timeline.timeline import Timeline, fold
-from tests.unit.fsview.test_newest import at, base, instants, log
+from pyhudi.timeline.timeline import Timeline, collapse_states
+from tests.unit.fsview.test_latest_files import at, base, instants, log
 
 _DAYS = st.integers(1, 9)
 #: "a-1" precedes "a" among names, and after it among ids.
@@ -28,20 +28,20 @@ _NAMES = st.builds(base, _IDS, _DAYS) | st.builds(lambda file_id, day: f"{file_i
     st.sampled_from([1, 2]),
 )
 @example({}, {}, None, set(), 2)
-def test_slices_are_those_of_the_files_one_by_one(files, days, past, gone, layout) -> None:
-    timeline = Timeline(fold(instants(days)), layout)
+def test_slices_are_those_of_the_files_one_by_one(files, days, past, removed, layout) -> None:
+    timeline = Timeline(collapse_states(instants(days)), layout)
     timeline = timeline if past is None else timeline.as_of(at(past))
-    replaced = {FileGroupId("p", file_id): at(9) for file_id in gone} | {FileGroupId("q", "b"): at(9)}
+    replaced = {FileGroupId("p", file_id): at(9) for file_id in removed} | {FileGroupId("q", "b"): at(9)}
     listed = committed_files("p", [FileStatus(f"p/{name}", size, 0) for name, size in files.items()], timeline)
-    found = plain_slices("p", files, timeline, replaced)
-    if found is None:
-        assert any(file_id not in gone for file_id, _ in listed.repeated_base_files())
+    result = plain_slices("p", files, timeline, replaced)
+    if result is None:
+        assert any(file_id not in removed for file_id, _ in listed.repeated_base_files())
     else:
-        assert list(found) == list(latest_slices("p", listed, timeline, replaced))
+        assert list(result) == list(latest_slices("p", listed, timeline, replaced))
 
 
 def test_two_attempts_at_one_file_are_left_to_their_commit() -> None:
-    timeline = Timeline(fold(instants({1: 1, 2: 2})), 2)
+    timeline = Timeline(collapse_states(instants({1: 1, 2: 2})), 2)
     assert plain_slices("p", {base("a", 2): 1, f"a_1-0-0_{at(2)}.parquet": 1}, timeline, ()) is None
     assert plain_slices("p", {base("a", 2): 1, f"a_1-0-0_{at(1)}.parquet": 1}, timeline, ()) is not None
 

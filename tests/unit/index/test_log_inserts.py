@@ -8,7 +8,7 @@ import pytest
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index import log_inserts as log_born
-from pyhudi.index.index_protocol import Lookup
+from pyhudi.index.index_protocol import LookupContext
 from pyhudi.index.log_inserts import LogInsertDetector, keys_only_in_logs
 from pyhudi.index.rows import PartitionRows
 from pyhudi.index.simple_index import PartitionIndex
@@ -22,13 +22,13 @@ OPTIONS = {"hoodie.metadata.enable": "false", "hoodie.compact.inline": "false"}
 BUCKET = {**OPTIONS, "hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "1"}
 
 
-def lookup_of(table: HudiTable) -> Lookup:
+def lookup_of(table: HudiTable) -> LookupContext:
     timeline = load_full_timeline(table.storage, table.config)
     context = record_context_of(table.config, table.schema, with_meta_fields(arrow_to_avro(table.schema, "rides")))
-    return Lookup(table.storage, FileSystemView(table.storage, table.config, timeline), LocalEngine(threads=1), context)
+    return LookupContext(table.storage, FileSystemView(table.storage, table.config, timeline), LocalEngine(threads=1), context)
 
 
-def found(table: HudiTable, keys: list[str]) -> list[str]:
+def updated_keys(table: HudiTable, keys: list[str]) -> list[str]:
     rows = PartitionRows("", pa.table({"_hoodie_record_key": keys}))
     (tagged,) = PartitionIndex().tag([rows], lookup_of(table))
     return sorted(key for _, part in tagged.updates for key in part["_hoodie_record_key"].to_pylist())
@@ -45,16 +45,16 @@ def table(request: pytest.FixtureRequest) -> HudiTable:
 
 
 def test_key_that_only_a_log_holds_is_found_and_one_that_is_deleted_there_is_not(table: HudiTable) -> None:
-    assert found(table, ["1", "2", "3", "4", "5"]) == ["1", "2", "3"]
+    assert updated_keys(table, ["1", "2", "3", "4", "5"]) == ["1", "2", "3"]
     lookup = lookup_of(table)
     (file_slice,) = lookup.view.latest_slices("")
     assert keys_only_in_logs(lookup.storage, lookup.context, lookup.view, file_slice).to_pylist() == ["3"]
 
 
 def test_logs_of_writers_that_do_not_say_where_records_begin_are_looked_into(table: HudiTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_born, "WRITER_NOTE", "nobody.writes.this")
-    monkeypatch.setattr(log_born, "NEW_IN_LOGS_NOTE", "nor.this")
-    assert found(table, ["3", "4"]) == ["3"]
+    monkeypatch.setattr(log_born, "WRITER_KEY", "nobody.writes.this")
+    monkeypatch.setattr(log_born, "LOG_INSERTS_KEY", "nor.this")
+    assert updated_keys(table, ["3", "4"]) == ["3"]
 
 
 def test_logs_that_begin_no_record_are_not_read() -> None:
@@ -89,4 +89,4 @@ def test_logs_that_were_compacted_into_one_are_looked_into() -> None:
     table.upsert([ride(2, value=1), ride(3)], options=BUCKET)
     table.upsert([ride(2, value=2)], options=BUCKET)
     assert table.services.log_compact(options={"hoodie.log.compaction.blocks.threshold": "2"})
-    assert found(table, ["1", "2", "3", "4"]) == ["1", "2", "3"]
+    assert updated_keys(table, ["1", "2", "3", "4"]) == ["1", "2", "3"]

@@ -45,9 +45,9 @@ def table_of(name: str, folder: Path) -> Storage:
 
 def check_files(storage: Storage) -> None:
     table = metadata_table(storage)
-    found = table.files_of(table.partition_paths())
+    result = table.files_of(table.partition_paths())
     by_listing = listed(storage, TableConfig(load_properties(storage)))
-    assert {path: {file.name: file.size for file in files} for path, files in found.items()} == by_listing
+    assert {path: {file.name: file.size for file in files} for path, files in result.items()} == by_listing
     assert table.missing_instants == ()
 
 
@@ -217,11 +217,11 @@ def test_a_column_that_comes_has_statistics_in_files_written_before(tmp_path) ->
     table.insert([{"id": "a", "p": "x"}, {"id": "b", "p": "y"}, {"id": "c", "p": "y"}])
     table.upsert([{"id": "a", "p": "x", "n": 7}])
     storage = LocalStorage(str(tmp_path / "t"))
-    found = contents(storage)
-    files = {(stats.null_count, stats.value_count, stats.minimum) for stats in found["column_stats"].values() if stats.column == "n"}
+    result = contents(storage)
+    files = {(stats.null_count, stats.value_count, stats.minimum) for stats in result["column_stats"].values() if stats.column == "n"}
     assert files == {(1, 1, None), (2, 2, None), (0, 1, 7)}
     of_partitions = {
-        stats.file_name: (stats.null_count, stats.maximum) for stats in found["partition_stats"].values() if stats.column == "n"
+        stats.file_name: (stats.null_count, stats.maximum) for stats in result["partition_stats"].values() if stats.column == "n"
     }
     assert of_partitions == {"x": (0, 7), "y": (2, None)}
     assert [row for row in table.inspect.health().to_pylist() if row["check"] != "nothing pending"] == []
@@ -233,5 +233,5 @@ def test_a_column_that_options_bring_into_the_index_has_statistics_of_all_files(
     options = {"hoodie.parquet.small.file.limit": "0"}
     table.insert([{"id": "a", "v": 1, "f": math.nan}], options={**options, only: "v"})
     table.insert([{"id": "b", "v": 2, "f": 2.0}], options={**options, only: "v,f"})
-    found = contents(LocalStorage(str(tmp_path / "t")))["column_stats"].values()
-    assert {(stats.minimum, stats.maximum) for stats in found if stats.column == "f"} == {(-math.inf, math.inf), (2.0, 2.0)}
+    values = contents(LocalStorage(str(tmp_path / "t")))["column_stats"].values()
+    assert {(stats.minimum, stats.maximum) for stats in values if stats.column == "f"} == {(-math.inf, math.inf), (2.0, 2.0)}

@@ -43,8 +43,8 @@ def settings(**more: str) -> TimestampText:
     return timestamp_text({PREFIX + name.replace("_", "."): value for name, value in more.items()}, year_now=2026)
 
 
-def texts_of(column: pa.Array, found: TimestampText) -> list[str | None]:
-    codes, strings = timestamp_strings(column, found, "ts")
+def texts_of(column: pa.Array, result: TimestampText) -> list[str | None]:
+    codes, strings = timestamp_strings(column, result, "ts")
     return [strings[code] for code in codes]
 
 
@@ -56,9 +56,9 @@ def columns(draw: st.DrawFn) -> pa.Array:
 
 @given(columns(), zones, patterns, units)
 def test_texts_of_a_column_are_those_of_its_values(column: pa.Array, zone: str, pattern: str, kind: str) -> None:
-    found = settings(timestamp_type=kind, timestamp_scalar_time_unit="HOURS", output_dateformat=pattern, output_timezone=zone)
-    expected = [found.text(value, field="ts", row=0) for value in column.to_pylist()]
-    assert texts_of(column, found) == expected
+    result = settings(timestamp_type=kind, timestamp_scalar_time_unit="HOURS", output_dateformat=pattern, output_timezone=zone)
+    expected = [result.text(value, field="ts", row=0) for value in column.to_pylist()]
+    assert texts_of(column, result) == expected
 
 
 days = st.dates().map(lambda day: f"{day:%Y}".zfill(4) + f"{day:-%m-%d}")
@@ -66,9 +66,9 @@ days = st.dates().map(lambda day: f"{day:%Y}".zfill(4) + f"{day:-%m-%d}")
 
 @given(st.lists(days | st.none(), max_size=6), st.sampled_from(["UTC", ""]))
 def test_texts_of_a_column_of_dates_are_those_of_its_values(values: list[str | None], zone: str) -> None:
-    found = settings(timestamp_type="DATE_STRING", input_dateformat="yyyy-MM-dd", output_dateformat="dd.MM.yyyy", input_timezone=zone)
-    expected = [found.text(value, field="ts", row=0) for value in values]
-    assert texts_of(pa.array(values, pa.string()), found) == expected
+    result = settings(timestamp_type="DATE_STRING", input_dateformat="yyyy-MM-dd", output_dateformat="dd.MM.yyyy", input_timezone=zone)
+    expected = [result.text(value, field="ts", row=0) for value in values]
+    assert texts_of(pa.array(values, pa.string()), result) == expected
 
 
 stamps = st.datetimes().map(lambda at: f"{at.isoformat(timespec='milliseconds').zfill(23)}")
@@ -77,7 +77,7 @@ offsets = st.sampled_from(["Z", "+05:30", "+25:00", "+23:59", "-0800", "+00:00",
 
 @given(st.lists(st.tuples(stamps, offsets) | st.none(), max_size=6), st.sampled_from(["UTC", "GMT+5:45", "Asia/Tokyo", ""]), st.booleans())
 def test_texts_of_a_column_of_times_are_those_of_its_values(values: list[tuple[str, str] | None], zone: str, has_offset: bool) -> None:
-    found = settings(
+    result = settings(
         timestamp_type="DATE_STRING",
         input_dateformat="yyyy-MM-dd'T'HH:mm:ss.SSS" + ("Z" if has_offset else ""),
         output_dateformat="yyyy/MM/dd HH:mm:ss.SSS",
@@ -87,12 +87,12 @@ def test_texts_of_a_column_of_times_are_those_of_its_values(values: list[tuple[s
     strings = [None if value is None else value[0] + (value[1] if has_offset else "") for value in values]
     column = pa.array(strings, pa.string())
     try:
-        expected = [found.text(value, field="ts", row=0) for value in strings]
+        expected = [result.text(value, field="ts", row=0) for value in strings]
     except KeyFieldError:
         with pytest.raises(KeyFieldError):
-            texts_of(column, found)
+            texts_of(column, result)
     else:
-        assert texts_of(column, found) == expected
+        assert texts_of(column, result) == expected
 
 
 @pytest.fixture
@@ -106,8 +106,8 @@ def in_tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("in_tokyo")
 def test_zone_of_this_machine_is_taken_when_none_is_given() -> None:
-    found = settings(timestamp_type="UNIX_TIMESTAMP", output_dateformat="yyyy-MM-dd HH")
-    assert texts_of(pa.array([0, None]), found) == ["1970-01-01 09", "1970-01-01 09"]
+    result = settings(timestamp_type="UNIX_TIMESTAMP", output_dateformat="yyyy-MM-dd HH")
+    assert texts_of(pa.array([0, None]), result) == ["1970-01-01 09", "1970-01-01 09"]
 
 
 @pytest.mark.usefixtures("in_tokyo")
@@ -130,8 +130,8 @@ def config(partitions: str, kind: str, keys: str = "id", **more: str) -> TableCo
 
 
 def paths(rows: pa.Table, table: TableConfig) -> list[str]:
-    found: list[str] = key_columns(rows, key_generator(table, instant=INSTANT), first_row=10)[1].to_pylist()
-    return found
+    result: list[str] = key_columns(rows, key_generator(table, instant=INSTANT), first_row=10)[1].to_pylist()
+    return result
 
 
 ROWS = pa.table({"id": ["a", "b"], "city": ["x/y", None], "at": [{"day": "2024-01-15"}, {"day": None}]})
@@ -178,8 +178,8 @@ class ByFirstLetter:
 def test_generator_of_a_user_makes_keys_and_paths_of_whole_records() -> None:
     register_key_generator("tests.ByFirstLetter", ByFirstLetter())
     table = config("id", "USER_PROVIDED", **{"hoodie.table.keygenerator.class": "tests.ByFirstLetter"})
-    keys, found = key_columns(pa.table({"id": ["ab", "cd"]}), key_generator(table, instant=INSTANT))
-    assert (keys.to_pylist(), found.to_pylist()) == (["AB", "CD"], ["a", "c"])
+    keys, result = key_columns(pa.table({"id": ["ab", "cd"]}), key_generator(table, instant=INSTANT))
+    assert (keys.to_pylist(), result.to_pylist()) == (["AB", "CD"], ["a", "c"])
 
 
 @pytest.mark.parametrize(("identifier", "reason"), [("", "record key ''"), (".", "is refused")])

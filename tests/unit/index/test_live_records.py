@@ -34,7 +34,7 @@ def row(key: int, value: str = "") -> dict[str, Any]:
 
 
 def rows(table: HudiTable) -> list[tuple[int, str]]:
-    return sorted((found["id"], found["v"]) for found in table.to_arrow().to_pylist())
+    return sorted((result["id"], result["v"]) for result in table.to_arrow().to_pylist())
 
 
 def test_an_update_changes_the_record_that_stands(table: HudiTable, options: dict[str, str]) -> None:

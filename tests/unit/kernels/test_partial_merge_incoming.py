@@ -14,7 +14,7 @@ from pyhudi.kernels.merge.dedupe import precombine
 from pyhudi.kernels.merge.merge_join import IncomingRows
 from pyhudi.merge.apply_rule import apply_incoming
 from pyhudi.merge.merge_rules import RecordVersion
-from pyhudi.merge.partial_update import Gaps
+from pyhudi.merge.partial_update import FillPolicy
 from pyhudi.schema.avro_arrow import arrow_to_avro
 from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.spec.table.merge_mode import MergeMode
@@ -43,17 +43,17 @@ row = st.fixed_dictionaries(
 stored_rows = st.lists(row.map(lambda entry: entry | {DELETE: False, "_hoodie_is_deleted": None}), max_size=5)
 rules = st.sampled_from(
     [
-        (COMMIT, Gaps(PartialMode.IGNORE_DEFAULTS), None),
-        (EVENT, Gaps(PartialMode.IGNORE_DEFAULTS, defaults=(("n", 0),)), None),
-        (EVENT, Gaps(PartialMode.FILL_UNAVAILABLE, "absent"), None),
+        (COMMIT, FillPolicy(PartialMode.IGNORE_DEFAULTS), None),
+        (EVENT, FillPolicy(PartialMode.IGNORE_DEFAULTS, defaults=(("n", 0),)), None),
+        (EVENT, FillPolicy(PartialMode.FILL_UNAVAILABLE, "absent"), None),
         (CUSTOM, None, SumUp()),
     ]
 )
 
 
-def record_context_of(rule: tuple[MergeMode, Gaps | None, Any]) -> RecordContext:
-    mode, gaps, merger = rule
-    return RecordContext("t", SCHEMA, arrow_to_avro(SCHEMA, "t"), ("ts", "tie"), mode, gaps=gaps, merger=merger)
+def record_context_of(rule: tuple[MergeMode, FillPolicy | None, Any]) -> RecordContext:
+    mode, fill_policy, merger = rule
+    return RecordContext("t", SCHEMA, arrow_to_avro(SCHEMA, "t"), ("ts", "tie"), mode, fill_policy=fill_policy, merger=merger)
 
 
 def version(entry: dict[str, Any], context: RecordContext) -> RecordVersion:
@@ -64,7 +64,7 @@ def version(entry: dict[str, Any], context: RecordContext) -> RecordVersion:
 
 
 def after(state: RecordVersion | None, entry: dict[str, Any], context: RecordContext) -> RecordVersion:
-    return apply_incoming(state, version(entry, context), context.merge_mode, context.gaps, context.merger)
+    return apply_incoming(state, version(entry, context), context.merge_mode, context.fill_policy, context.merger)
 
 
 def shown(record: Any) -> list[Any]:
@@ -79,10 +79,10 @@ def test_rows_of_one_batch_are_applied_to_each_other_in_their_order(rows: list[d
     for entry in rows:
         expected[entry[KEY]] = after(expected.get(entry[KEY]), entry, context)
 
-    found = precombine(pa.Table.from_pylist(rows, schema=ROWS), context)
-    deleted = commit_time_deletes(found) | marked_deletes(found, context)
-    assert sorted(found.column(KEY).to_pylist()) == sorted(expected)
-    for entry, is_dead in zip(found.to_pylist(), deleted.tolist(), strict=True):
+    result = precombine(pa.Table.from_pylist(rows, schema=ROWS), context)
+    deleted = commit_time_deletes(result) | marked_deletes(result, context)
+    assert sorted(result.column(KEY).to_pylist()) == sorted(expected)
+    for entry, is_dead in zip(result.to_pylist(), deleted.tolist(), strict=True):
         state = expected[entry[KEY]]
         assert is_dead == state.deletes
         assert is_dead or shown(entry) == shown(state.record)

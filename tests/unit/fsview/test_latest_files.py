@@ -14,7 +14,7 @@ from pyhudi.fsview.file_groups import committed_files, latest_base_files, latest
 from pyhudi.fsview.latest_files import newest_files
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.storage.storage_protocol import FileStatus
-from pyhudi.timeline.timeline import Timeline, fold
+from pyhudi.timeline.timeline import Timeline, collapse_states
 
 _tables = itertools.count()
 _DAYS = st.integers(1, 9)
@@ -61,7 +61,9 @@ def slices(listing, timeline):
 def test_slices_are_those_of_all_files_after_any_changes(steps, archived, past, layout) -> None:
     uri = str(next(_tables))
     for files, days in steps:
-        timeline = Timeline(fold(instants(days)), layout, {at(day): at(max(day, done))[:-1] + "1" for day, done in archived.items()})
+        timeline = Timeline(
+            collapse_states(instants(days)), layout, {at(day): at(max(day, done))[:-1] + "1" for day, done in archived.items()}
+        )
         timeline = timeline if past is None else timeline.as_of(at(past))
         everything = [FileStatus(f"p/{name}", size, 0) for name, size in files.items()]
         assert slices(newest_files(uri, "p", files, timeline), timeline) == slices(everything, timeline)
@@ -69,20 +71,20 @@ def test_slices_are_those_of_all_files_after_any_changes(steps, archived, past, 
 
 def test_versions_before_the_newest_one_are_left_out() -> None:
     files = {base("a", day): 1 for day in range(1, 9)} | {log("a", day): 1 for day in range(1, 9)}
-    timeline = Timeline(fold(instants({day: day for day in range(1, 9)})), 2)
+    timeline = Timeline(collapse_states(instants({day: day for day in range(1, 9)})), 2)
     assert sorted(status.name for status in newest_files(str(next(_tables)), "p", files, timeline)) == [log("a", 8), base("a", 8)]
 
 
 def test_version_of_a_pending_write_does_not_hide_the_one_before() -> None:
-    timeline = Timeline(fold(instants({1: 1, 2: 2, 3: None})), 2)
-    found = newest_files(str(next(_tables)), "p", {base("a", day): 1 for day in (1, 2, 3)}, timeline)
-    assert [status.name for status in found] == [base("a", 2), base("a", 3)]
+    timeline = Timeline(collapse_states(instants({1: 1, 2: 2, 3: None})), 2)
+    result = newest_files(str(next(_tables)), "p", {base("a", day): 1 for day in (1, 2, 3)}, timeline)
+    assert [status.name for status in result] == [base("a", 2), base("a", 3)]
 
 
 @pytest.mark.parametrize(("days", "archived"), [({1: 1, 2: 4, 3: 3}, {}), ({8: 8}, {at(2): at(4)})], ids=["active", "archived"])
 def test_log_completed_after_the_newest_base_file_began_belongs_to_it(days, archived) -> None:
     files = {base("a", 1): 1, base("a", 3): 1, log("a", 2): 1}
-    timeline = Timeline(fold(instants(days)), 2, archived)
+    timeline = Timeline(collapse_states(instants(days)), 2, archived)
     (file_slice,), _ = slices(newest_files(str(next(_tables)), "p", files, timeline), timeline)
     assert [file_slice.base_instant, *(str(one.name) for one in file_slice.logs)] == [at(3), log("a", 2)]
 
@@ -90,7 +92,7 @@ def test_log_completed_after_the_newest_base_file_began_belongs_to_it(days, arch
 @pytest.mark.parametrize(("partitions", "names"), [(2, 100), (100, 3)])
 def test_little_is_kept(monkeypatch, partitions, names) -> None:
     monkeypatch.setattr(latest_files, "_names_cache", retained := LruCache(names, lambda one: len(one.sizes), partitions))  # type: ignore[var-annotated]
-    uri, timeline = str(next(_tables)), Timeline(fold(instants({1: 1})), 2)
+    uri, timeline = str(next(_tables)), Timeline(collapse_states(instants({1: 1})), 2)
     for partition in ("p", "q", "r"):
         newest_files(uri, partition, {base("a", 1): 1, base("b", 1): 1}, timeline)
     assert [path for _, path in retained] == ["q", "r"][-partitions if names > 3 else -1 :]

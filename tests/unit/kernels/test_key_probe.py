@@ -25,32 +25,32 @@ def files_with(storage: MemoryStorage, *keys: list[str]) -> list[BaseFile]:
     return files
 
 
-def found(storage: MemoryStorage, file: BaseFile, keys: list[str]) -> list[int | None]:
+def find(storage: MemoryStorage, file: BaseFile, keys: list[str]) -> list[int | None]:
     return find_keys(storage, file, pa.array(keys, pa.string())).to_pylist()
 
 
 def test_each_key_is_found_in_its_row_and_absent_ones_nowhere() -> None:
     storage = MemoryStorage()
     (file,) = files_with(storage, ["a", "b", "x", "y"])
-    assert found(storage, file, ["y", "zz", "a", "b", "aa"]) == [3, None, 0, 1, None]
+    assert find(storage, file, ["y", "zz", "a", "b", "aa"]) == [3, None, 0, 1, None]
 
 
 def test_key_that_is_asked_for_twice_is_answered_twice() -> None:
     storage = MemoryStorage()
     (file,) = files_with(storage, ["a"])
-    assert found(storage, file, ["a", "b", "a"]) == [0, None, 0]
+    assert find(storage, file, ["a", "b", "a"]) == [0, None, 0]
 
 
 def test_key_that_stands_in_several_rows_has_no_row_of_its_own() -> None:
     storage = MemoryStorage()
     (file,) = files_with(storage, ["a", "b", "a", "c"])
-    assert found(storage, file, ["c", "a", "b", "d"]) == [3, SEVERAL, 1, None]
+    assert find(storage, file, ["c", "a", "b", "d"]) == [3, SEVERAL, 1, None]
 
 
 def test_keys_outside_the_range_of_the_file_leave_the_answers_for_others_in_their_places() -> None:
     storage = MemoryStorage()
     (file,) = files_with(storage, ["m", "n", "o"])
-    assert found(storage, file, ["z", "o", "a", "m", "zz", "n"]) == [None, 2, None, 0, None, 1]
+    assert find(storage, file, ["z", "o", "a", "m", "zz", "n"]) == [None, 2, None, 0, None, 1]
 
 
 def test_rows_are_counted_through_all_batches_of_a_large_file(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,14 +59,14 @@ def test_rows_are_counted_through_all_batches_of_a_large_file(monkeypatch: pytes
     keys = [f"{number:06d}" for number in range(300_000)]
     (file,) = files_with(storage, keys)
     asked = [0, 131_071, 131_072, 149_999, 150_000, 262_144, 299_999]
-    assert found(storage, file, [keys[index] for index in asked]) == asked
+    assert find(storage, file, [keys[index] for index in asked]) == asked
 
 
 def test_no_keys_and_an_empty_file_are_fine() -> None:
     storage = MemoryStorage()
     full, empty = files_with(storage, ["a"], [])
-    assert found(storage, full, []) == []
-    assert found(storage, empty, ["a"]) == [None]
+    assert find(storage, full, []) == []
+    assert find(storage, empty, ["a"]) == [None]
 
 
 def test_file_whose_key_range_cannot_match_is_not_read_past_its_footer() -> None:
@@ -75,12 +75,12 @@ def test_file_whose_key_range_cannot_match_is_not_read_past_its_footer() -> None
     whole = storage.read(file.path)
     pages = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
     storage.replace(file.path, bytes(pages) + whole[pages:])
-    assert found(storage, file, ["m", "z"]) == [None, None]
+    assert find(storage, file, ["m", "z"]) == [None, None]
     with pytest.raises(CorruptTableError, match=file.path):
-        found(storage, file, ["b"])
+        find(storage, file, ["b"])
 
 
 def test_key_beyond_the_first_plane_is_found_though_its_range_is_in_java_s_order() -> None:
     storage = MemoryStorage()
     (file,) = files_with(storage, ["\U00010000", "\uffee"])
-    assert found(storage, file, ["\U00010000", "\uffee", "\uffff"]) == [0, 1, None]
+    assert find(storage, file, ["\U00010000", "\uffee", "\uffff"]) == [0, 1, None]
