@@ -21,7 +21,7 @@ from pyhudi.service.partition_ttl.ttl_settings import TtlSettings, ttl_settings
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.service.service_engine import ServiceRunner
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
-from pyhudi.spec.extra_metadata import WRITER_NOTE
+from pyhudi.spec.extra_metadata import WRITER_KEY
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.options import Options
 from pyhudi.timeline.clock import format_instant, zone_of
@@ -94,5 +94,5 @@ def _drop(txn: Transaction, paths: tuple[str, ...]) -> None:
     replaced = replaced_groups(txn.view, Operation.DELETE_PARTITION, (), paths)
     check_not_clustered(txn.table, [FileGroupId(path, file_id) for path, ids in (replaced or {}).items() for file_id in ids])
     txn.start(CommitMetadata({}, operation=Operation.DELETE_PARTITION), schema_json=stored.avro_json, history=history)
-    notes = {WRITER_NOTE: VERSION, **record_version(txn.table, txn.instant, stored.columns)}
-    txn.commit([], schema_json=stored.avro_json, history=history, replaced=replaced, extra=notes)
+    extra_metadata = {WRITER_KEY: VERSION, **record_version(txn.table, txn.instant, stored.columns)}
+    txn.commit([], schema_json=stored.avro_json, history=history, replaced=replaced, extra_metadata=extra_metadata)
