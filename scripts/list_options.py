@@ -27,7 +27,8 @@ Every key of Apache Hudi 1.2.0, with its older names; SQL has short names for so
 
 A key of the last two kinds is accepted without a word at a value at which it asks for nothing.
 
-An unknown name that begins with `hoodie.` or `pyhudi.` is refused too, and the nearest one is suggested. Other names are Spark's, or go
+An unknown name that begins with `hoodie.` is warned of, with the nearest one; a misspelling of a key that decides on rows, files or
+writers is refused, and so is an unknown name that begins with `pyhudi.`. Other names are Spark's, or go
 into the commit's metadata where they begin with `_`; one that looks like a misspelt short name is warned of. An older name is accepted and
 logged once. A name that ends with `*` stands for all that begin so: modules beside Apache Hudi's bundle for Spark read them.
 

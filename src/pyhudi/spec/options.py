@@ -1,9 +1,9 @@
 """The options of one call, resolved: canonical names, checked values, nothing ignored.
 
-What pyhudi does with a key is in `pyhudi.spec.config.config_keys`. An unknown `hoodie.*` key, a value that a key cannot have, two
-names of one key with different values, and a key whose feature is not served are each refused, by name and before
-anything is read or written. Keys of services that change no row are accepted with one warning, unless
-`pyhudi.options.unserved=refuse`; names that are none of Hudi's are Spark's, or somebody else's.
+What pyhudi does with a key is in `pyhudi.spec.config.config_keys`. A value that a key cannot have, two names of one key with different
+values, and a key whose feature is not served are each refused, by name and before anything is read or written. Keys of services that change
+no row are accepted with one warning, unless `pyhudi.options.unserved=refuse`; so are unknown `hoodie.*` keys
+(`pyhudi.spec.config.unknown_keys`), unless `pyhudi.options.unknown=refuse`. Names that are none of Hudi's are Spark's, or somebody else's.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.spec.config.config_key import ConfigKey, Status
 from pyhudi.spec.config.config_keys import find_key, suggestion
 from pyhudi.spec.config.recorded_keys import is_older_name
+from pyhudi.spec.config.unknown_keys import UNKNOWN, check_unknown
 from pyhudi.spec.config.values import check_value
 from pyhudi.spec.table.key_generator import KeyGeneratorType, key_generator_of_class
 from pyhudi.spec.table.payload_class import PAYLOADS
@@ -89,21 +90,21 @@ def resolve(options: Mapping[str, object]) -> Options:
     """Return the options under their canonical names; `spark.hoodie.x` loses to `hoodie.x`.
 
     Raises:
-        OptionError: a `hoodie.*` key is unknown (the nearest known one is named), is given twice with different values, or
-            has a value it cannot have.
+        OptionError: a `hoodie.*` key is unknown and refused (the nearest known one is named), is given twice with different
+            values, or has a value it cannot have.
         UnsupportedError: the key asks for something that this release does not serve.
     """
     _check_mapping(options)
     stated: dict[str, tuple[str, str]] = {}
     prefix = str(options.get(_NOTES_PREFIX, "_"))
     strings = _strings(options)
-    is_strict = _is_strict(strings)
+    is_strict, refuses_unknown = _refuses(strings, _UNSERVED), _refuses(strings, UNKNOWN)
     for name, value in sorted(strings.items(), key=lambda option: not option[0].startswith(_SPARK_PREFIX)):
         bare_name = name.removeprefix(_SPARK_PREFIX)
         if prefix and bare_name.startswith(prefix) and find_key(bare_name) is None:
             stated[bare_name] = (name, value)
             continue
-        key = _known(bare_name)
+        key = _known(bare_name, refuses_unknown=refuses_unknown)
         if key is None or key.status is not Status.SERVED:
             if key is not None:
                 _check_asks_nothing(key, bare_name, value, is_strict=is_strict)
@@ -169,16 +170,16 @@ def _strings(options: Mapping[str, object]) -> dict[str, str]:
     return strings
 
 
-def _is_strict(strings: Mapping[str, str]) -> bool:
-    return any(name.removeprefix(_SPARK_PREFIX).lower() == _UNSERVED and text.strip().lower() == _REFUSE for name, text in strings.items())
+def _refuses(strings: Mapping[str, str], switch: str) -> bool:
+    return any(name.removeprefix(_SPARK_PREFIX).lower() == switch and text.strip().lower() == _REFUSE for name, text in strings.items())
 
 
-def _known(name: str) -> ConfigKey | None:
+def _known(name: str, *, refuses_unknown: bool) -> ConfigKey | None:
     """Return the key of a name; None when it is none of Hudi's."""
     key = find_key(name)
     if key is None and name.lower().startswith(_OPTION_PREFIXES):
-        raise OptionError(f"option '{name}' is unknown.{suggestion(name)}")
-    if key is None:
+        check_unknown(name, is_strict=refuses_unknown)
+    elif key is None:
         _note_of_others(name)
     return key
 

@@ -55,7 +55,7 @@ REFUSED = [
     ("ALTER TABLE t DROP PARTITION (city = 'nowhere')", UsageError, "no partition"),
     ("ALTER TABLE t DROP PARTITION (name = 'x')", UsageError, "name"),
     ("ALTER TABLE t SET TBLPROPERTIES (primaryKey = 'name')", OptionError, "recordkey"),
-    ("ALTER TABLE t SET TBLPROPERTIES (hoodie.no.such.thing = 'x')", OptionError, "unknown"),
+    ("ALTER TABLE t SET TBLPROPERTIES (hoodie.record.merge.mod = 'x')", OptionError, "unknown"),
     ("ALTER TABLE t UNSET TBLPROPERTIES (type)", OptionError, "created with"),
     ("ALTER TABLE t RENAME TO other.t", UsageError, "stays in its database"),
 ]

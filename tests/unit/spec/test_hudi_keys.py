@@ -129,7 +129,7 @@ def test_families_hold_keys_and_only_open_ones_take_in_names_that_apache_hudi_do
 )
 def test_a_misspelt_name_is_not_taken_for_one_of_its_harmless_or_refused_neighbours(name: str, hint: str) -> None:
     with pytest.raises(OptionError, match=re.escape(f"'{name}' is unknown. Did you mean '{hint}'")):
-        resolve({name: "true"})
+        resolve({name: "true", "pyhudi.options.unknown": "refuse"})
 
 
 def test_an_older_name_works_and_is_noted_once(caplog: pytest.LogCaptureFixture) -> None:

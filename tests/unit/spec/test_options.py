@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pyhudi.errors import OptionError, UnsupportedError
+from pyhudi.spec.config import unknown_keys
 from pyhudi.spec.config.config_key import ConfigKey, Kind, Status
 from pyhudi.spec.config.config_keys import KEYS, find_key
 from pyhudi.spec.options import _note_of_others, resolve, warn_unserved
@@ -62,6 +63,46 @@ def test_refused_keys_are_refused_with_a_reason_unless_they_ask_for_nothing(stat
 def test_an_unknown_option_of_hudi_is_refused_with_the_nearest_name(name: str, hint: str) -> None:
     with pytest.raises(OptionError, match=f"'{name.removeprefix('spark.')}' is unknown. Did you mean '{hint}'"):
         resolve({name: "x"})
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("hoodie.datasource.write.recordkey.feild", "hoodie.datasource.write.recordkey.field"),
+        ("hoodie.datasource.write.partitionpath.fild", "hoodie.datasource.write.partitionpath.field"),
+        ("hoodie.datasource.write.precombine.fields", "hoodie.datasource.write.precombine.field"),
+        ("hoodie.datasource.write.table.typ", "hoodie.datasource.write.table.type"),
+        ("hoodie.record.merge.mod", "hoodie.record.merge.mode"),
+        ("hoodie.write.concurrency.mod", "hoodie.write.concurrency.mode"),
+        ("hoodie.clean.automtic", "hoodie.clean.automatic"),
+        ("hoodie.indx.type", "hoodie.index.type"),
+    ],
+)
+def test_a_misspelling_of_a_key_that_decides_on_rows_is_refused(name: str, key: str) -> None:
+    with pytest.raises(OptionError, match=f"'{name}' is unknown. Did you mean '{key}'"):
+        resolve({name: "x"})
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("hoodie.no.such.key", ""),
+        ("hoodie.qqqq", ""),
+        ("hoodie.parquet.page.sizes", " Did you mean 'hoodie.parquet.page.size'?"),
+        ("spark.hoodie.parquet.page.sizes", " Did you mean 'hoodie.parquet.page.size'?"),
+    ],
+)
+def test_other_unknown_names_are_warned_of_once_and_refused_on_request(name: str, hint: str, caplog: pytest.LogCaptureFixture) -> None:
+    unknown_keys._warn.cache_clear()
+    for _ in range(2):
+        assert resolve({name: "x"}).given == {}
+    messages = [record.message for record in caplog.records if record.levelno == logging.WARNING]
+    bare = name.removeprefix("spark.")
+    assert len(messages) == 1
+    assert messages[0].startswith(f"option '{bare}' has no effect: Apache Hudi has none of that name.{hint}")
+    for switch in ("pyhudi.options.unknown", "spark.pyhudi.options.unknown"):
+        with pytest.raises(OptionError, match=f"'{bare}' is unknown.{re.escape(hint)}"):
+            resolve({name: "x", switch: "refuse"})
 
 
 def test_names_that_are_none_of_hudis_are_left_to_spark(caplog: pytest.LogCaptureFixture) -> None:

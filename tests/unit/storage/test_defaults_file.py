@@ -39,7 +39,7 @@ def test_changed_file_is_read_again(conf: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["hoodie.no.such.key=1", "hoodie.parquet.page.size=many", "hoodie.parquet.page.size", "include=hudi-defaults.conf"]
+    "line", ["hoodie.table.nam=1", "hoodie.parquet.page.size=many", "hoodie.parquet.page.size", "include=hudi-defaults.conf"]
 )
 def test_bad_line_is_named_with_its_file(conf: Path, line: str) -> None:
     conf.write_text(f"# first\n{line}\n")

@@ -156,6 +156,12 @@ WRITING: tuple[ConfigKey, ...] = (
         default="warn",
         choices=("warn", "refuse"),
     ),
+    served(
+        "pyhudi.options.unknown",
+        "Unknown names that begin with `hoodie.`: accept them with one warning each, or refuse them.",
+        default="warn",
+        choices=("warn", "refuse"),
+    ),
     *refused(
         f"other policies for known keys: that {_LATER}",
         "hoodie.merge.allow.duplicate.on.inserts=true",

@@ -1,0 +1,102 @@
+"""Names that begin as Hudi's do and are none of its keys.
+
+Apache Hudi ignores them. Here each is a warning with the nearest known name, unless it is so near to a key that decides which rows are
+stored or deleted, where, or under which key that it must be a misspelling of it: then it is an error.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import cache, lru_cache
+from typing import Final
+
+from pyhudi.errors import OptionError
+from pyhudi.spec.config.config_key import Status
+from pyhudi.spec.config.config_keys import KEYS, concerns_table, suggestion
+
+#: The option that refuses all unknown names.
+UNKNOWN: Final = "pyhudi.options.unknown"
+_LOG = logging.getLogger("pyhudi.options")
+_PYHUDI_PREFIX = "pyhudi."
+#: A name that differs from a key by at most so many letters is a misspelling of it.
+_MOST_EDITS: Final = 2
+#: Names are the user's, so there may be any number.
+_MOST_NOTED: Final = 1024
+#: Besides what concerns the table itself: the operation, writers, and what deletes files.
+_DECIDING = (
+    "hoodie.datasource.write.operation",
+    "hoodie.datasource.write.keygenerator.",
+    "hoodie.write.concurrency.",
+    "hoodie.write.lock.",
+    "hoodie.clean.",
+    "hoodie.cleaner.",
+    "hoodie.partition.ttl.",
+    "hoodie.bucket.index.",
+    "hoodie.index.type",
+)
+
+
+def check_unknown(name: str, *, is_strict: bool) -> None:
+    """Warn once of an unknown name that begins with `hoodie.` or `pyhudi.`, or refuse it.
+
+    Args:
+        name: as given, without `spark.`.
+        is_strict: whether every unknown name is refused (`pyhudi.options.unknown=refuse`).
+
+    Raises:
+        OptionError: it is refused; the nearest known name is given.
+
+    Example:
+        >>> check_unknown("hoodie.datasource.write.opration", is_strict=False)
+        Traceback (most recent call last):
+        ...
+        pyhudi.errors.OptionError: option 'hoodie.datasource.write.opration' is unknown. Did you mean 'hoodie.datasource.write.operation'?
+    """
+    misspelt = _misspelt_key(name.lower())
+    if misspelt:
+        raise OptionError(f"option '{name}' is unknown. Did you mean '{misspelt}'?")
+    if is_strict or name.lower().startswith(_PYHUDI_PREFIX):
+        raise OptionError(f"option '{name}' is unknown.{suggestion(name)}")
+    _warn(name)
+
+
+@lru_cache(_MOST_NOTED)
+def _warn(name: str) -> None:
+    _LOG.warning("option '%s' has no effect: Apache Hudi has none of that name.%s %s=refuse refuses it", name, suggestion(name), UNKNOWN)
+
+
+@lru_cache(_MOST_NOTED)
+def _misspelt_key(lowered: str) -> str:
+    """Return the deciding key that a name differs from by one or two letters, else an empty string."""
+    near = ((edits_between(lowered, known.lower()), known) for known in _deciding_names() if abs(len(known) - len(lowered)) <= _MOST_EDITS)
+    edits, known = min(near, default=(_MOST_EDITS + 1, ""))
+    return known if edits <= _MOST_EDITS else ""
+
+
+@cache
+def _deciding_names() -> tuple[str, ...]:
+    listed = (key for key in KEYS if key.status in (Status.SERVED, Status.REFUSED) and not key.is_family)
+    names = (name for key in listed for name in (key.name, *key.aliases))
+    return tuple(name for name in names if name.startswith("hoodie.") and (concerns_table(name) or name.startswith(_DECIDING)))
+
+
+def edits_between(one: str, other: str) -> int:
+    """Return how many letters must be inserted, removed, replaced or swapped with their neighbour to make one text the other.
+
+    This is the optimal string alignment distance.
+
+    Example:
+        >>> edits_between("opration", "operation"), edits_between("kye", "key")
+        (1, 1)
+    """
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for number, letter in enumerate(one, 1):
+        current = [number]
+        for column, letter_of_other in enumerate(other, 1):
+            edits = min(row[column] + 1, current[-1] + 1, row[column - 1] + (letter != letter_of_other))
+            if number > 1 < column and letter == other[column - 2] and one[number - 2] == letter_of_other:
+                edits = min(edits, before[column - 2] + 1)
+            current.append(edits)
+        before, row = row, current
+    return row[-1]
