@@ -20,6 +20,7 @@ from pyhudi.kernels.arrays.byte_size import byte_size
 from pyhudi.kernels.arrays.space_curves import Layout, row_order
 from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.partition_folder import ensure_partition
+from pyhudi.kernels.keys.key_kernels import field_column
 from pyhudi.kernels.merge.merge_slice import count_merged, iter_merged
 from pyhudi.kernels.merge.slice_delta import SliceTask
 from pyhudi.kernels.tasks.carried_file import CarriedFile
@@ -38,8 +39,8 @@ class RewriteTask:
     """Write the rows of the slices of `merges` to new files at `instant`.
 
     `files` is how many, about the same number of rows in each; a file ends earlier at `target_bytes`. `sort_columns` order the rows by
-    `layout`; without, they stay as they are. `write_token` is `<task>-<stage>-<attempt>`; `limit_bytes` how many bytes of logs are merged
-    at once, and `order_bytes` how many bytes of rows are ordered at once.
+    `layout`, dotted names go into structs; without, they stay as they are. `write_token` is `<task>-<stage>-<attempt>`; `limit_bytes` how
+    many bytes of logs are merged at once, and `order_bytes` how many bytes of rows are ordered at once.
     """
 
     instant: str
@@ -93,16 +94,21 @@ def _ordered(storage: Storage, context: RecordContext, task: RewriteTask) -> Ite
     else:
         table = pa.concat_tables(parts).combine_chunks() if parts else None
         if table is not None:
-            yield from _taken(table, row_order(table.select(task.sort_columns), task.layout))
+            yield from _taken(table, row_order(_sort_keys(table, task), task.layout))
         return
     row_bytes = size / sum(part.num_rows for part in parts)
     del parts, part
     yield from _in_passes(storage, context, task, max(1, int(task.order_bytes / row_bytes)))
 
 
+def _sort_keys(rows: pa.Table, task: RewriteTask) -> pa.Table:
+    return pa.table({name: field_column(rows, name) for name in task.sort_columns})
+
+
 def _in_passes(storage: Storage, context: RecordContext, task: RewriteTask, pass_rows: int) -> Iterator[pa.Table]:
     """Yield the rows in their order, `pass_rows` of them at a time; each time all slices are read."""
-    keys = pa.concat_tables(_as_they_are(storage, context, task, task.sort_columns)).select(task.sort_columns)
+    top = tuple(dict.fromkeys(name if name in context.schema.names else name.partition(".")[0] for name in task.sort_columns))
+    keys = _sort_keys(pa.concat_tables(_as_they_are(storage, context, task, top)), task)
     order = row_order(keys, task.layout)
     del keys
     positions = np.empty(len(order), np.int64)

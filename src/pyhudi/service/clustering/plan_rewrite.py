@@ -23,6 +23,7 @@ from pyhudi.spec.actions.clustering import ClusteringPlan
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.spec.instant import Action
+from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.timeline.clock import zone_of
 from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline.pending_clustering import clustering_plan
@@ -42,7 +43,7 @@ def plan_rewrite(table: LockedTable, schema: pa.Schema, settings: RewriteSetting
         UnsupportedError: the file groups of the table are buckets of keys.
         OptionError: a sort column does not exist, or its type has no order.
     """
-    check_sort_columns(settings.sort_columns, schema, table.config.name)
+    check_sort_columns(settings.sort_columns, schema, table.config)
     view = open_view(table.storage, table.config, table.timeline)
     busy = busy_groups(table)
     paths = settings.partitions.apply(view.partition_paths(), table.clock.now().astimezone(zone_of(table.config.timeline_zone)).hour)
@@ -62,18 +63,33 @@ def plan_rewrite(table: LockedTable, schema: pa.Schema, settings: RewriteSetting
     return parse_plan(render_plan(groups, missing, settings, table.storage.uri, default_base_bytes)) if groups else None
 
 
-def check_sort_columns(columns: Collection[str], schema: pa.Schema, table: str) -> None:
-    """Refuse to sort by what is no column with an order.
+def check_sort_columns(columns: Collection[str], schema: pa.Schema, config: TableConfig) -> None:
+    """Refuse to sort by what is no column with an order; dotted names go into structs.
 
     Raises:
         OptionError: names the column.
     """
-    known = [*META_COLUMNS, *schema.names]
+    known = [*(META_COLUMNS if config.populate_meta_fields else ()), *schema.names]
     for name in columns:
-        if name not in known:
-            raise OptionError(f"{SORT_COLUMNS}: table {table} has no column '{name}'{did_you_mean(name, known)}.")
-        if name in schema.names and pa.types.is_nested(schema.field(name).type):
-            raise OptionError(f"{SORT_COLUMNS}: column '{name}' of table {table} is of type {schema.field(name).type}, which has no order.")
+        column = _column_type(name, schema)
+        if name in known and column is None:
+            continue
+        if column is None:
+            raise OptionError(f"{SORT_COLUMNS}: table {config.name} has no column '{name}'{did_you_mean(name, known)}.")
+        if pa.types.is_nested(column):
+            raise OptionError(f"{SORT_COLUMNS}: column '{name}' of table {config.name} is of type {column}, which has no order.")
+
+
+def _column_type(name: str, schema: pa.Schema) -> pa.DataType | None:
+    if name in schema.names:
+        return schema.field(name).type
+    head, *path = name.split(".")
+    column = schema.field(head).type if head in schema.names else None
+    for step in path:
+        if column is None or not pa.types.is_struct(column) or column.get_field_index(step) < 0:
+            return None
+        column = column.field(step).type
+    return column
 
 
 def _check_no_buckets(view: FileSystemView, slices: Collection[FileSlice]) -> None:

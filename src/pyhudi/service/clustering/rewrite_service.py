@@ -100,7 +100,7 @@ class GroupRewriting(TableService[RewritePlan, StartedRewrite, list[TaskResult],
         requested = _rollback(table, instant, plan)
         slices = _current_slices(table, instant, plan.groups)
         stored = table_schema(table.storage, table.config, table.timeline)
-        check_sort_columns(plan.sort_columns, stored.columns, table.config.name)
+        check_sort_columns(plan.sort_columns, stored.columns, table.config)
         context = record_context(TableSchema(stored.columns, stored.avro_json), table.config)
         tasks = tuple(self._task(table, instant, plan, number, slices[number], runner) for number in range(len(plan.groups)))
         return StartedRewrite(table.writer.start(requested), plan, context, tasks)
@@ -117,7 +117,7 @@ class GroupRewriting(TableService[RewritePlan, StartedRewrite, list[TaskResult],
             table.ids.file_prefix(),
             group.outputs,
             settings.target_bytes,
-            plan.sort_columns,
+            _columns_in_files(plan.sort_columns, table.config),
             plan.layout or settings.layout,
             f"{number}-0-0",
             runner.merge_bytes,
@@ -157,6 +157,12 @@ class GroupRewriting(TableService[RewritePlan, StartedRewrite, list[TaskResult],
         """Take the plan off the timeline with what its runs wrote."""
         check_notes(table.storage, table.config, table.timeline)
         table.writer.remove(_rollback(table, instant, plan))
+
+
+def _columns_in_files(columns: Sequence[str], config: TableConfig) -> tuple[str, ...]:
+    """Return the columns to sort by that files hold: the rows of a partition share the value of one that is only in its path."""
+    dropped = config.partition_fields if config.drop_partition_columns else ()
+    return tuple(name for name in columns if name not in dropped)
 
 
 def _rollback(table: LockedTable, instant: Instant, plan: RewritePlan) -> Instant:

@@ -275,3 +275,35 @@ def test_a_file_that_is_damaged_stops_the_clustering_and_leaves_the_table_as_it_
     with pytest.raises(CorruptTableError):
         table.services.cluster(options=SORT)
     assert [row["action"] for row in table.history().to_pylist()] == ["commit"] * 5
+
+
+@pytest.mark.parametrize("passes", [False, True])
+@pytest.mark.parametrize("layout", ["LINEAR", "ZORDER"])
+def test_rows_are_ordered_by_columns_inside_structs(layout: str, passes: bool) -> None:
+    inner = pa.struct({"zip": pa.int64(), "lane": pa.struct({"name": pa.string()})})
+    schema = pa.schema({"id": pa.int64(), "at": inner})
+    table = HudiTable.create(f"memory://rewrite-{next(numbers)}", schema, name="t", keys=["id"])
+    for number in range(2):
+        rows = [{"id": id_, "at": {"zip": id_ * 37 % 11, "lane": {"name": f"n{id_ % 3}"}}} for id_ in range(number * 50, number * 50 + 50)]
+        table.insert([*rows, {"id": 1000 + number, "at": None}], QUIET)
+    before = state(table)
+    options = {f"{PREFIX}sort.columns": "at.zip,at.lane.name", "hoodie.layout.optimize.strategy": layout}
+    table.services.cluster(options=options | ({"hoodie.memory.merge.max.size": "2000"} if passes else {}))
+    assert state(table) == before
+    (path,) = base_files(table)
+    addresses = column(table, path.lstrip("/"), "at")
+    assert addresses.count(None) == 2
+    if layout == "LINEAR":
+        assert addresses[:2] == [None, None]
+        order = [(at["zip"], at["lane"]["name"]) for at in addresses[2:]]
+        assert order == sorted(order)
+
+
+@pytest.mark.parametrize("name", ["at", "at.lane", "at.none", "id.zip", "_hoodie_record_key"])
+def test_columns_without_an_order_are_refused_by_name(name: str) -> None:
+    schema = pa.schema({"id": pa.int64(), "at": pa.struct({"zip": pa.int64(), "lane": pa.struct({"name": pa.string()})})})
+    options = {"hoodie.populate.meta.fields": "false"}
+    table = HudiTable.create(f"memory://rewrite-{next(numbers)}", schema, name="t", keys=["id"], options=options)
+    table.insert([{"id": 1, "at": None}])
+    with pytest.raises(OptionError, match=f"'{name}'"):
+        table.services.cluster(options={f"{PREFIX}sort.columns": name})
