@@ -1,9 +1,10 @@
-"""`python -m pyhudi`: the command line."""
+"""The command line: `pyhudi`, or `python -m pyhudi`."""
 
 from __future__ import annotations
 
 import importlib
 import sys
+from pathlib import Path
 
 
 def run() -> None:
@@ -14,7 +15,7 @@ def run() -> None:
         if error.name != "click":
             raise
         sys.exit("The command line needs click: pip install 'pyhudi[cli]'.")
-    command(prog_name="python -m pyhudi")
+    command(prog_name="pyhudi" if Path(sys.argv[0]).stem == "pyhudi" else "python -m pyhudi")
 
 
 if __name__ == "__main__":

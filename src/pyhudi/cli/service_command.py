@@ -9,20 +9,16 @@ from typing import Any, Final, Protocol
 
 import click
 
-from pyhudi.cli.shared_arguments import chosen_engine, pairs, show_progress
+from pyhudi.cli.job_flags import MODE, OPTIONS, PATH, job_mode, job_options, job_table, note_unused, with_retries
+from pyhudi.cli.shared_arguments import job_engine, show_progress
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.service.service_engine import Progress
-from pyhudi.service.table_service import MODES, ServiceMode, ServiceResult
+from pyhudi.service.table_service import ServiceMode, ServiceResult
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.table_services import Services
 
-_PATH: Final = (click.Argument(["path"]),)
-_OPTIONS: Final = (
-    click.Option(["--option", "options"], multiple=True, metavar="KEY=VALUE", help="A hoodie.* option; may be given again."),
-    click.Option(["--storage-option", "storage_options"], multiple=True, metavar="KEY=VALUE", help="An option of the storage."),
-)
 _ENGINE: Final = (
-    click.Option(["--engine"], type=click.Choice(["local", "spark"]), default="local", show_default=True, help="What runs the tasks."),
+    click.Option(["--engine"], type=click.Choice(["local", "spark"]), help="What runs the tasks.  [default: local]"),
     click.Option(["--threads"], type=click.IntRange(min=1), help="Threads of the local engine."),
 )
 _PROGRESS: Final = (click.Option(["--progress/--no-progress"], default=None, help="Show how far it is; by default on a terminal."),)
@@ -74,20 +70,16 @@ def service_command(
         flags: further options of the command.
         option_keys: the `hoodie.*` options that flags stand for, by the name of the flag's parameter.
     """
-    plan = (
-        click.Option(["--mode"], type=click.Choice(MODES), default="both", show_default=True, help="Plan, run what is planned, or both."),
-        click.Option(["--instant"], help=f"Run the pending {noun} of this requested time."),
-    )
+    plan = (*MODE, click.Option(["--instant", "--instant-time", "-it", "instant"], help=f"Run the pending {noun} of this requested time."))
 
     def run(table: HudiTable, options: Mapping[str, str], values: Mapping[str, Any]) -> Sequence[TableResult]:
-        mode, instant = values["mode"], values["instant"]
         show = sys.stderr.isatty() if values["progress"] is None else values["progress"]
         return method(table.services, values)(
-            instant,
-            mode="execute" if instant is not None and mode == "both" else mode,
+            values["instant"],
+            mode=job_mode(values),
             dry_run=values["dry_run"],
             options=options,
-            engine=chosen_engine(values["engine"], values["threads"]),
+            engine=job_engine(values),
             progress=show_progress if show else None,
         )
 
@@ -126,12 +118,14 @@ def _command(
     )
 
     def callback(**values: Any) -> None:
-        options = pairs(values["options"])
+        options = job_options(values)
         options |= {key: str(values[flag]) for flag, key in (option_keys or {}).items() if values[flag] is not None}
-        results = run(HudiTable.open(values["path"], pairs(values["storage_options"])), options, values)
+        note_unused(values, has_engine=bool(engine))
+        table = job_table(values)
+        results = with_retries(values, lambda: run(table, options, values))
         for result in results:
             click.echo(json.dumps(result.to_dict()) if values["as_json"] else str(result))
         if not results and not values["as_json"]:
             click.echo(nothing)
 
-    return click.Command(name, callback=callback, params=[*_PATH, *flags, *_OPTIONS, *engine, *output, *progress], help=summary)
+    return click.Command(name, callback=callback, params=[*PATH, *flags, *OPTIONS, *engine, *output, *progress], help=summary)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import click
 
@@ -12,13 +13,22 @@ from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import OptionError
 
 
-def chosen_engine(name: str, threads: int | None) -> Engine:
-    """Return the engine `local`, with so many threads, or `spark`."""
+def chosen_engine(name: str, threads: int | None, *, master: str | None = None, memory: str | None = None) -> Engine:
+    """Return the engine `local`, with so many threads, or `spark`, of a master and with memory as Spark writes them."""
     if name == "local":
         return LocalEngine() if threads is None else LocalEngine(threads)
     # Imported by name, so that the command works without PySpark.
-    engine: Engine = importlib.import_module("pyhudi.spark.own_session").session_engine()
+    engine: Engine = importlib.import_module("pyhudi.spark.own_session").session_engine(master, memory)
     return engine
+
+
+def job_engine(values: Mapping[str, Any]) -> Engine:
+    """Return the engine that the flags of a service ask for; a master of Spark asks for Spark."""
+    master, memory = values["spark_master"], values["spark_memory"]
+    name = values["engine"] or ("local" if master is None else "spark")
+    if name == "local" and (master or memory):
+        click.echo("--spark-master and --spark-memory have no effect on the local engine: --engine spark runs tasks on Spark", err=True)
+    return chosen_engine(name, values["threads"] or values["parallelism"], master=master, memory=memory)
 
 
 def show_progress(done: int, count: int) -> None:

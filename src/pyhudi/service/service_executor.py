@@ -133,6 +133,21 @@ def cancel(service: Service[Result], runner: ServiceRunner, requested: str, *, d
     return RollbackPlan(InstantInfo(requested, instant.action.value), requests)
 
 
+def revert(service: Service[Result], runner: ServiceRunner, requested: str, *, dry_run: bool = False) -> tuple[str, ...]:
+    """Revert what a run of a pending plan left, so that the plan is requested again, and return the paths of its files.
+
+    Raises:
+        ConflictError: another process is running it.
+    """
+    with exclusive(service, runner), runner.locked() as table:
+        instant = service.find(table, requested)
+        plan = service.load_plan(table, instant)
+        paths = service.written_files(table, instant, plan)
+        if not dry_run:
+            service.rollback_run(table, instant, plan)
+    return paths
+
+
 @contextlib.contextmanager
 def exclusive(service: Service[Any], runner: ServiceRunner) -> Iterator[None]:
     """Hold the lock of a service, if it has one.

@@ -56,7 +56,6 @@ def check_writable(config: TableConfig) -> None:
     _check_version(config, for_write=True)
     check_readable(config)
     _refuse_unknown(config, "hoodie.")
-    _refuse_flag(config, keys.PARTITION_METAFILE_BASE_FORMAT, "Parquet partition metafiles are not written")
     _check_keys(config)
     check_keys(config)
     _check_merging(config)

@@ -7,7 +7,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import partial
 
 from pyhudi.engine.engine_protocol import Engine
@@ -21,78 +20,31 @@ from pyhudi.service.cleaning.purge_partitions import purge_partitions
 from pyhudi.service.clustering.clustering_result import ClusteringResult
 from pyhudi.service.clustering.expire_clusterings import expire_clusterings
 from pyhudi.service.compaction.compaction_result import CompactionResult
-from pyhudi.service.indexes import IndexChange, Indexing, IndexRequest, check_types, is_pending_build
+from pyhudi.service.indexes import IndexChange, IndexRequest, check_types
 from pyhudi.service.partition_ttl import TtlResult
 from pyhudi.service.restore import RestoreResult
-from pyhudi.service.rollback import failed_writes, plan_rollback, roll_back_failed_writes
 from pyhudi.service.savepoint import Savepoint
 from pyhudi.service.service_engine import Progress, service_runner
-from pyhudi.service.service_executor import Service, ServiceRequest, cancel, serve
+from pyhudi.service.service_executor import Service, ServiceRequest, serve
 from pyhudi.service.table_service import MODES, Result, ServiceMode
-from pyhudi.spec.actions.rollback import InstantInfo, RollbackPlan
 from pyhudi.spec.arguments import check_strings
-from pyhudi.spec.instant import Action
 from pyhudi.spec.options import Options, resolve
-from pyhudi.table.restore_table import is_completed_commit, restore, roll_back_completed
+from pyhudi.table.repair.rollback_services import RollbackServices
+from pyhudi.table.restore_table import restore
 from pyhudi.table.savepoint_table import create_savepoint, delete_savepoint, list_savepoints
-from pyhudi.table.services_by_options import cleaning, clustering, compaction, log_compaction, service_of
+from pyhudi.table.services_by_options import cleaning, clustering, compaction, log_compaction
 from pyhudi.table.ttl_table import expire
-from pyhudi.table.version.version_services import VersionServices
 from pyhudi.txn.locked_table import locked_table
 
 
 @dataclass(frozen=True, slots=True)
-class Services(VersionServices):
+class Services(RollbackServices):
     """Table services of one table.
 
     Example:
         >>> table.services.rollback(dry_run=True)
         ()
     """
-
-    def rollback(self, instant: str | None = None, *, dry_run: bool = False) -> tuple[RollbackPlan, ...]:
-        """Roll back what failed writes left, and return the plans that did; the next write does the same by itself.
-
-        A pending compaction, log compaction, clustering or build of indexes is rolled back when its instant is given: its plan goes, and
-        what its runs left. The latest completed commit is rolled back when its instant is given, see also `restore`.
-
-        Args:
-            instant: the requested time of the failed write, pending service or latest commit; None means all failed writes.
-            dry_run: only return the plans.
-
-        Returns:
-            One plan for each failed write or pending service: its instant, and the files of each partition that are deleted; none when
-            there is nothing to roll back.
-
-        Raises:
-            UsageError: the instant is not on the timeline, or it is a completed commit that is not the latest one, has a savepoint, or
-                follows on one whose files were cleaned.
-            UnsupportedError: the commit was written before the table was upgraded.
-            ConflictError: another process is running the compaction, the clustering or the build.
-
-        Example:
-            >>> planned = table.services.compact(mode="schedule")[0].instant
-            >>> [plan.instant.action for plan in table.services.rollback(planned)]
-            ['compaction']
-        """
-        if instant is not None and is_pending_build(self.storage, instant):
-            self._indexing.cancel(instant, dry_run=dry_run)
-            return (RollbackPlan(InstantInfo(instant, Action.INDEXING.value), ()),)
-        if instant is not None and (service := service_of(self.storage, self._today, instant)) is not None:
-            runner = service_runner(self.storage, self.clock, self.ids, resolve({}))
-            return (cancel(service, runner, instant, dry_run=dry_run),)
-        if instant is not None and is_completed_commit(self.storage, instant):
-            return (roll_back_completed(self.storage, self.clock, self.ids, instant, dry_run=dry_run, wait_s=self.wait_s),)
-        with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
-            failed = failed_writes(table)
-            if instant is not None and instant not in {one.requested for one in failed}:
-                raise UsageError(f"{instant} is no failed write of table {self.storage.uri}; look at table.history().")
-            if instant is not None:
-                failed = tuple(one for one in failed if one.requested == instant)
-            plans = tuple(plan_rollback(table, one) for one in failed)
-            if not dry_run:
-                roll_back_failed_writes(table, None if instant is None else {instant})
-            return plans
 
     def compact(
         self,
@@ -467,14 +419,6 @@ class Services(VersionServices):
         if isinstance(service, Cleaning) and not request.dry_run:
             expire_clusterings(runner, resolved)
         return serve(service, runner, request)
-
-    @property
-    def _today(self) -> date:
-        return self.clock.now().date()
-
-    @property
-    def _indexing(self) -> Indexing:
-        return Indexing(self.storage, self.clock, self.ids, self.wait_s)
 
 
 def _together(changes: Sequence[IndexChange]) -> IndexChange:

@@ -181,7 +181,6 @@ UNWRITABLE = UNREADABLE | {
     "hoodie.datasource.write.slash.separated.date.partitioning": "true",
     "hoodie.record.merge.property.hoodie.some.setting": "x",
     "hoodie.table.keygenerator.type": "SPARK_SQL_UUID",
-    "hoodie.partition.metafile.use.base.format": "true",
     "hoodie.unknown": "x",
 }
 

@@ -98,7 +98,7 @@ def test_ordering_field_that_the_data_lack_is_named() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("hoodie.partition.metafile.use.base.format", "true"),
+        ("hoodie.datasource.write.slash.separated.date.partitioning", "true"),
         ("hoodie.table.of.the.future", "yes"),
     ],
 )

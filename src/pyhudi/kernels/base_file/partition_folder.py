@@ -23,7 +23,7 @@ def ensure_partition(storage: Storage, partition_path: str, instant: str) -> Non
     The time noted in the file is the instant's, so that a task writes the same bytes when it is tried again.
     """
     path = join_path(partition_path, PARTITION_METAFILE)
-    if storage.stat(path) is not None:
+    if storage.stat(path) is not None or storage.stat(f"{path}.parquet") is not None:
         return
     depth = len(partition_path.split("/")) if partition_path else 0
     noted = datetime.strptime(instant[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)

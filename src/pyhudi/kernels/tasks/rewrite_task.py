@@ -64,8 +64,8 @@ def run_rewrite_task(storage: Storage, context: RecordContext, settings: WriterS
     """
     ensure_partition(storage, task.partition_path, task.instant)
     rows = sum(count_merged(storage, context, merge, limit_bytes=task.limit_bytes) for merge in task.merges)
-    with _RollingFiles(storage, context, settings, task, -(-rows // task.files)) as files:
-        for part in _ordered(storage, context, task) if task.sort_columns else _as_they_are(storage, context, task):
+    with RollingFiles(storage, context, settings, task, -(-rows // task.files)) as files:
+        for part in _ordered(storage, context, task) if task.sort_columns else rows_of_slices(storage, context, task):
             files.append(part)
     written = sum(result.stat.num_writes or 0 for result in files.results)
     if written != rows:  # nothing is committed then: a rewrite may change the order of the rows and nothing else
@@ -76,7 +76,10 @@ def run_rewrite_task(storage: Storage, context: RecordContext, settings: WriterS
     return files.results
 
 
-def _as_they_are(storage: Storage, context: RecordContext, task: RewriteTask, columns: tuple[str, ...] | None = None) -> Iterator[pa.Table]:
+def rows_of_slices(
+    storage: Storage, context: RecordContext, task: RewriteTask, columns: tuple[str, ...] | None = None
+) -> Iterator[pa.Table]:
+    """Yield the rows of the slices of a task, one slice after the other; `columns` as of `SliceTask`."""
     for merge in task.merges:
         for batch in iter_merged(storage, context, replace(merge, columns=columns), limit_bytes=task.limit_bytes):
             yield pa.Table.from_batches([batch])
@@ -85,7 +88,7 @@ def _as_they_are(storage: Storage, context: RecordContext, task: RewriteTask, co
 def _ordered(storage: Storage, context: RecordContext, task: RewriteTask) -> Iterator[pa.Table]:
     """Yield the rows in their order."""
     parts, size = [], 0
-    source = _as_they_are(storage, context, task)
+    source = rows_of_slices(storage, context, task)
     for part in source:
         parts.append(part)
         size += byte_size(part)
@@ -108,7 +111,7 @@ def _sort_keys(rows: pa.Table, task: RewriteTask) -> pa.Table:
 def _in_passes(storage: Storage, context: RecordContext, task: RewriteTask, pass_rows: int) -> Iterator[pa.Table]:
     """Yield the rows in their order, `pass_rows` of them at a time; each time all slices are read."""
     top = tuple(dict.fromkeys(name if name in context.schema.names else name.partition(".")[0] for name in task.sort_columns))
-    keys = _sort_keys(pa.concat_tables(_as_they_are(storage, context, task, top)), task)
+    keys = _sort_keys(pa.concat_tables(rows_of_slices(storage, context, task, top)), task)
     order = row_order(keys, task.layout)
     del keys
     positions = np.empty(len(order), np.int64)
@@ -116,7 +119,7 @@ def _in_passes(storage: Storage, context: RecordContext, task: RewriteTask, pass
     del order
     for first in range(0, len(positions), pass_rows):
         parts, begin = [], 0
-        for part in _as_they_are(storage, context, task):
+        for part in rows_of_slices(storage, context, task):
             here = positions[begin : begin + part.num_rows]
             begin += part.num_rows
             is_in = (here >= first) & (here < first + pass_rows)
@@ -131,7 +134,7 @@ def _taken(rows: pa.Table, order: Order) -> Iterator[pa.Table]:
         yield rows.take(pa.array(order[first : first + _BATCH_ROWS]))
 
 
-class _RollingFiles:
+class RollingFiles:
     """Base files, one after the other; the next one begins when this one has its rows, or its bytes."""
 
     def __init__(self, storage: Storage, context: RecordContext, settings: WriterSettings, task: RewriteTask, rows: int) -> None:
@@ -142,6 +145,7 @@ class _RollingFiles:
         self.results: list[TaskResult] = []
 
     def append(self, rows: pa.Table) -> None:
+        """Write rows to the file that is open, and to further ones when it is full."""
         while rows.num_rows:
             if self._file is None:
                 self._file = self._open(len(self.results))

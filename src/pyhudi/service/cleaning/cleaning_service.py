@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import logging
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -98,19 +99,27 @@ def without_empty_cleans(table: LockedTable) -> tuple[LockedTable, int]:
 
     What such a clean had planned is done again, if the plan is there. Rules: `CleanActionExecutor`, `RepairCorruptedCleanFilesProcedure`.
     """
-    storage, config = table.storage, table.config
     removed = 0
+    for instant, path in empty_clean_files(table):
+        removed += 1
+        if instant.is_completed:
+            table.storage.delete(path)
+        else:
+            table.writer.remove(instant)
+    return (table.reload() if removed else table), removed
+
+
+def empty_clean_files(table: LockedTable) -> Iterator[tuple[Instant, str]]:
+    """Yield the completed and the requested cleans whose file is empty, with its path; a clean that is whole keeps its request."""
+    storage, config = table.storage, table.config
     for instant in (*completed_cleans(table.timeline), *pending_cleans(table.timeline)):
         requested = Instant(instant.requested, Action.CLEAN, State.REQUESTED)
         if instant.is_completed and not is_empty_file(storage, config, instant):
             continue
         if instant.is_completed:
-            storage.delete(instant_path(config, instant))
-            removed += 1
+            yield instant, instant_path(config, instant)
         if is_empty_file(storage, config, requested):
-            table.writer.remove(requested)
-            removed += 1
-    return (table.reload() if removed else table), removed
+            yield requested, instant_path(config, requested)
 
 
 def _announce(table: LockedTable, planned: PlannedClean) -> None:

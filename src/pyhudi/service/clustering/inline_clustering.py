@@ -22,8 +22,10 @@ from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.instant import Action
 from pyhudi.spec.options import Options
 from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline.load_timeline import load_timeline
+from pyhudi.timeline.timeline import Timeline
 
 _log = logging.getLogger(__name__)
 
@@ -58,12 +60,17 @@ def cluster_after_commit(table: WrittenTable) -> InlineRun | None:
 
 def clustering_is_due(table: WrittenTable, settings: ClusteringSettings) -> bool:
     """Tell whether as many commits were made since the last clustering as the settings say."""
-    since, storage, timeline = 0, table.runner.storage, table.timeline
+    return commits_since_clustering(table.runner.storage, table.config, table.timeline) >= settings.due_commits
+
+
+def commits_since_clustering(storage: Storage, config: TableConfig, timeline: Timeline) -> int:
+    """Return how many commits of the active timeline were made since the last clustering, all when there was none."""
+    since = 0
     for instant in reversed(timeline.data_instants()):
         if (
             instant.action is Action.REPLACE_COMMIT
-            and load_commit_metadata(storage, table.config, timeline, instant).operation == Operation.CLUSTER
+            and load_commit_metadata(storage, config, timeline, instant).operation == Operation.CLUSTER
         ):
             break
         since += 1
-    return since >= settings.due_commits
+    return since

@@ -1,6 +1,6 @@
 """Procedures that clean tables, and show what was planned and done.
 
-Rules: `RunCleanProcedure`, `ShowCleansProcedure`, `ShowCleansPlanProcedure`, `RepairCorruptedCleanFilesProcedure`.
+Rules: `RunCleanProcedure`, `ShowCleansProcedure`, `ShowCleansPlanProcedure`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.service.cleaning.cleaning_service import without_empty_cleans
 from pyhudi.service.table_service import ServiceMode
 from pyhudi.spec.actions.clean import CleanMetadata, CleanPlan
 from pyhudi.spec.instant import Action, Instant, State
@@ -20,7 +19,6 @@ from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.instant_details import load_action_metadata, read_action
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
-from pyhudi.txn.locked_table import locked_table
 
 #: The options that arguments of `run_clean` stand for.
 _KEYS: Final = {
@@ -31,7 +29,6 @@ _KEYS: Final = {
     "trigger_strategy": "hoodie.clean.trigger.strategy",
     "trigger_max_commits": "hoodie.clean.trigger.max.commits",
 }
-_WAIT_S: Final = 60.0
 
 
 def _run(call: ProcedureCall) -> Iterator[Row]:
@@ -119,13 +116,6 @@ def _plan_row(table: HudiTable, instant: Instant) -> Row:
     return (*head, plan.retained_from, plan.last_completed, plan.policy, plan.version, *counts, extra)
 
 
-def _repair(call: ProcedureCall) -> Iterator[Row]:
-    table = call.open()
-    with locked_table(table.storage, _WAIT_S, table.clock, table.ids) as locked:
-        without_empty_cleans(locked)
-    yield (True,)
-
-
 #: Of the records of cleans that are written.
 _VERSION: Final = 2
 _TABLE: Final = Parameter("table", default=REQUIRED)
@@ -205,12 +195,5 @@ PROCEDURES: Final = (
             Column("extra_metadata"),
         ),
         _show_plans,
-    ),
-    Procedure(
-        "repair_corrupted_clean_files",
-        "Removes the empty files of cleans that a writer left which died.",
-        (_TABLE,),
-        (Column("result", "boolean"),),
-        _repair,
     ),
 )

@@ -19,9 +19,15 @@ from pyhudi.sql.call import timeline_procedures as timeline
 from pyhudi.sql.call import ttl_procedures as ttl
 from pyhudi.sql.call import version_procedures as versions
 from pyhudi.sql.call.help_procedure import help_procedure
+from pyhudi.sql.call.maintenance import import_procedures as imports
+from pyhudi.sql.call.maintenance import pending_procedures as pending
+from pyhudi.sql.call.maintenance import repair_procedures as repairs
 from pyhudi.sql.call.procedure import Procedure
 
-_FAMILIES: Final = (commits, timeline, files, logs, compaction, clustering, cleaning, archival, savepoints, ttl, tables, metadata, versions)
+_FAMILIES: Final = (
+    *(commits, timeline, files, logs, compaction, clustering, cleaning, archival, savepoints, ttl, tables, metadata, versions),
+    *(repairs, pending, imports),
+)
 _KNOWN: Final = {procedure.name: procedure for family in _FAMILIES for procedure in family.PROCEDURES}
 
 PROCEDURES: Final[Mapping[str, Procedure]] = {**_KNOWN, "help": help_procedure(_KNOWN)}

@@ -1,7 +1,7 @@
-"""Procedures about a table as a whole: its properties, its partitions, copies of it, repairs.
+"""Procedures about a table as a whole: its properties, its partitions, copies of it.
 
 Rules: `ShowTablePropertiesProcedure`, `DropPartitionProcedure`, `TruncateTableProcedure`, `CopyToTableProcedure`,
-`CopyToTempViewProcedure`, `RepairAddpartitionmetaProcedure`, `RepairOverwriteHoodiePropsProcedure`.
+`CopyToTempViewProcedure`.
 """
 
 from __future__ import annotations
@@ -9,32 +9,20 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Final
 
 from pyspark.sql import DataFrame
 
-from pyhudi.codec.partition_metafile import render
 from pyhudi.errors import UsageError
-from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.javacompat.properties import parse_properties
 from pyhudi.read.incremental.incremental import ChangesQuery, open_query
-from pyhudi.read.snapshot.identity_check import accept_identity
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.snapshot import open_snapshot
 from pyhudi.schema.meta_columns import is_meta_column
 from pyhudi.spark.scan.scan import scan
 from pyhudi.spec.actions.commit import Operation
-from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
-from pyhudi.storage.table_properties import store_properties
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.write_table import write
-from pyhudi.timeline.load_timeline import load_timeline
-from pyhudi.txn.locked_table import locked_table
-
-_WAIT_S: Final = 60.0
-_METAFILE: Final = ".hoodie_partition_metadata"
 
 
 def _properties(call: ProcedureCall) -> Iterator[Row]:
@@ -112,40 +100,6 @@ def _copy_to_table(call: ProcedureCall) -> Iterator[Row]:
     yield (0,)
 
 
-def _add_metafiles(call: ProcedureCall) -> Iterator[Row]:
-    table, dry = call.open(), call.flag("dry_run")
-    depth = len(table.config.partition_fields)
-    timeline = load_timeline(table.storage, table.config)
-    last = timeline.last_completed()
-    rows = []
-    for path in _folders(table, depth):
-        there = table.storage.stat(f"{path}/{_METAFILE}".lstrip("/")) is not None
-        rows.append((path, "Yes" if there else "No", "None" if there or dry else "Repaired"))
-        if not there and not dry and last is not None:
-            content = render(last.requested, depth, table.clock.now())
-            table.storage.create(f"{path}/{_METAFILE}".lstrip("/"), content)
-    return iter(rows)
-
-
-def _folders(table: HudiTable, depth: int) -> list[str]:
-    view = FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config))
-    return list(view.partition_folders()) if depth else [""]
-
-
-def _overwrite_properties(call: ProcedureCall) -> Iterator[Row]:
-    table, path = call.open(), Path(str(call.text("new_props_file_path")))
-    try:
-        new = parse_properties(path.read_bytes())
-    except OSError as error:
-        raise UsageError(f"CALL {call.procedure.name}: {path} cannot be read: {error}") from error
-    TableConfig(new)  # refuses what is no table's properties
-    with locked_table(table.storage, _WAIT_S, table.clock, table.ids) as locked:
-        old = dict(locked.config.properties)
-        stored = store_properties(table.storage, new, table.clock.now(), remove=[name for name in old if name not in new])
-        accept_identity(table.storage, TableConfig(stored))
-    return iter([(name, old.get(name, "null"), stored.get(name, "null")) for name in sorted({*old, *stored})])
-
-
 _TABLE: Final = Parameter("table", default=REQUIRED)
 
 
@@ -193,19 +147,5 @@ PROCEDURES: Final = (
         _copy_to_table,
         Parameter("save_mode", "string", "overwrite"),
         Parameter("columns"),
-    ),
-    Procedure(
-        "repair_add_partition_meta",
-        "Writes the partition metafiles that are missing.",
-        (_TABLE, Parameter("dry_run", "boolean", default=True)),
-        (Column("partition_path"), Column("metadata_is_present"), Column("action")),
-        _add_metafiles,
-    ),
-    Procedure(
-        "repair_overwrite_hoodie_props",
-        "Replaces the table's own properties by those of a file.",
-        (_TABLE, Parameter("new_props_file_path", default=REQUIRED)),
-        (Column("property"), Column("old_value"), Column("new_value")),
-        _overwrite_properties,
     ),
 )

@@ -5,16 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 _REASONS: Final = {
-    "clustering of other tables than those of hash rings comes with a later release": (
-        "run_rollback_inflight_tableservice partition_bucket_index_manager repair_clustering_plan"
-    ),
+    "bucket numbers by partition come with a later release": "partition_bucket_index_manager",
+    "the overlap of column statistics comes with a later release": "show_metadata_column_stats_overlap",
     "bootstrapping comes with a later release": "run_bootstrap show_bootstrap_mapping show_bootstrap_partitions",
     "synchronisation with catalogs comes with a later release": "hive_sync sync_validate",
-    "several writers at a time come with a later release": (
-        "set_audit_lock show_audit_lock_status validate_audit_lock cleanup_audit_lock cleanup_stale_inflight_commits"
-    ),
-    "the import of raw files comes with a later release: read them with Spark and write them": "hdfs_parquet_import",
-    "repairing duplicates comes with a later release": "repair_deduplicate repair_migrate_partition_meta show_file_status",
+    "several writers at a time come with a later release": ("set_audit_lock show_audit_lock_status validate_audit_lock cleanup_audit_lock"),
 }
 #: Reason by name.
 LATER: Final = {name: reason for reason, names in _REASONS.items() for name in names.split()}

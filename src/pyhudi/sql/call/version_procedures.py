@@ -7,7 +7,7 @@ from typing import Final
 
 from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
 
-_PARAMETERS: Final = (Parameter("table"), Parameter("path"), Parameter("to_version", "string", REQUIRED), Parameter("options"))
+_PARAMETERS: Final = (Parameter("table"), Parameter("to_version", "string", REQUIRED), Parameter("path"), Parameter("options"))
 _RESULT: Final = (Column("result", "boolean"),)
 
 

@@ -21,6 +21,7 @@ from pyhudi.storage.lock_record import forget_lock
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.explain import UpsertExplanation, explain_upsert
+from pyhudi.table.inspect.file_status import FileHistory, file_status
 from pyhudi.table.inspect.health import problems
 from pyhudi.table.inspect.inspect_logs import log_anatomy, log_blocks
 from pyhudi.table.inspect.inspect_plan import plan
@@ -206,6 +207,23 @@ class Inspect:
         view = self._view()
         listed = FileSystemView(view.storage, view.config, view.timeline)
         return pa.Table.from_pylist(list(damages(listed, progress)), schema=_DAMAGE)
+
+    def file_status(self, name: str, partition: str | None = None) -> FileHistory:
+        """Return what became of a file: whether it is there, or which clean, rollback or restore deleted it.
+
+        Args:
+            name: of a base or log file, without its folder.
+            partition: the partition path; of a table without partitions None.
+
+        Raises:
+            UsageError: the table has partitions, and none is named.
+
+        Example:
+            >>> table.inspect.file_status("nothing.parquet", "city=oslo").status
+            'unknown'
+        """
+        view = self._view()
+        return file_status(view.storage, view.config, view.timeline, name, partition)
 
     def plan(self, filter: str | pc.Expression | None = None, options: Mapping[str, str] | None = None) -> pa.Table:  # noqa: A002
         """Return one row a file of the current state: whether a read with the filter opens it (`read`), else what rules it out.

@@ -1,0 +1,112 @@
+"""`repair`: partition metafiles, table properties, files of cleans, duplicate rows, runs that died.
+
+Rules: `RepairsCommand` (`repair deduplicate`, `repair addpartitionmeta`, `repair migrate-partition-meta`, `repair overwrite-hoodie-props`,
+`repair corrupted clean files`). Unlike there, a repair runs unless `--dry-run` is given.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pyhudi.cli.service_command import TableResult, table_command
+from pyhudi.cli.shared_arguments import pairs
+from pyhudi.errors import UsageError
+from pyhudi.kernels.merge.retained_rows import DuplicateRule
+from pyhudi.storage.open_storage import open_storage
+from pyhudi.table.hudi_table import HudiTable
+from pyhudi.table.repair.repair_services import RepairServices
+from pyhudi.timeline.clock import SystemClock
+from pyhudi.txn.ids import SystemIds
+
+
+@click.group()
+def repair() -> None:
+    """Repair a table."""
+
+
+def _add(table: HudiTable, _: Mapping[str, str], values: Mapping[str, Any]) -> Sequence[TableResult]:
+    return table.services.add_partition_metafiles(dry_run=values["dry_run"])
+
+
+def _migrate(table: HudiTable, _: Mapping[str, str], values: Mapping[str, Any]) -> Sequence[TableResult]:
+    return table.services.migrate_partition_metafiles(dry_run=values["dry_run"])
+
+
+def _clean_files(table: HudiTable, _: Mapping[str, str], values: Mapping[str, Any]) -> Sequence[TableResult]:
+    return (table.services.repair_clean_files(dry_run=values["dry_run"]),)
+
+
+def _stale(table: HudiTable, _: Mapping[str, str], values: Mapping[str, Any]) -> Sequence[TableResult]:
+    return table.services.cleanup_stale(values["minutes"], include_writes=values["include_writes"], dry_run=values["dry_run"])
+
+
+def _deduplicate(table: HudiTable, options: Mapping[str, str], values: Mapping[str, Any]) -> Sequence[TableResult]:
+    done = table.services.deduplicate(
+        values["partition"],
+        rule=values["rule"],
+        output=values["output"],
+        dry_run=values["dry_run"],
+        options=options,
+    )
+    return (done,)
+
+
+repair.add_command(table_command("partition-metafiles", "Write the partition metafiles that are missing in the table at PATH.", _add))
+repair.add_command(
+    table_command("migrate-partition-metafiles", "Replace text partition metafiles by those of the format of base files.", _migrate)
+)
+repair.add_command(table_command("clean-files", "Remove the empty files of cleans that a writer left which died.", _clean_files))
+repair.add_command(
+    table_command(
+        "stale",
+        "Revert runs of services, and writes if asked for, that have been inflight for long.",
+        _stale,
+        flags=(
+            click.Option(
+                ["--minutes"], type=click.IntRange(min=0), default=180, show_default=True, help="Age from which on they are dead."
+            ),
+            click.Option(["--include-writes"], is_flag=True, help="Commits and deltacommits too; their rows were never visible."),
+        ),
+    )
+)
+repair.add_command(
+    table_command(
+        "deduplicate",
+        "Leave one row of each record key in a partition of the table at PATH.",
+        _deduplicate,
+        flags=(
+            click.Option(["--partition"], default="", help="The partition path; leave it out for a table without partitions."),
+            click.Option(
+                ["--rule"],
+                type=click.Choice([rule.value for rule in DuplicateRule]),
+                default="insert_type",
+                show_default=True,
+                help="insert_type: the newest commit's row stays; the others choose between rows of one commit too, the last one stays.",
+            ),
+            click.Option(["--output"], help="An empty folder for copies of the files without duplicates."),
+        ),
+    )
+)
+
+
+@repair.command("properties")
+@click.argument("path")
+@click.argument("file")
+@click.option("--storage-option", "storage_options", multiple=True, metavar="KEY=VALUE", help="An option of the storage.")
+@click.option("--dry-run", is_flag=True, help="Only show what would change.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object for each property.")
+def properties(*, path: str, file: str, storage_options: Sequence[str], dry_run: bool, as_json: bool) -> None:
+    """Replace all properties of the table at PATH, which may be damaged, by those in FILE."""
+    try:
+        content = Path(file).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error}") from error
+    services = RepairServices(open_storage(path, pairs(storage_options)), SystemClock(), SystemIds())
+    for change in services.overwrite_properties(content, dry_run=dry_run):
+        if as_json or change.old != change.new:
+            click.echo(json.dumps(change.to_dict()) if as_json else str(change))

@@ -1,0 +1,1 @@
+"""Procedures that repair a table, revert runs that died, and import files."""

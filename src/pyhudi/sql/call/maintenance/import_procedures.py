@@ -1,0 +1,101 @@
+"""The procedure that makes a table of a folder of Parquet files.
+
+Rules: `HdfsParquetImportProcedure`, `HDFSParquetImporterUtils`: a partition column of numbers holds seconds, and its partitions are days.
+Unlike Apache Hudi, the table's properties name its record key and its partition column.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+
+from pyhudi.errors import OptionError, UsageError, did_you_mean
+from pyhudi.javacompat.properties import parse_properties
+from pyhudi.spark.jvm.frame_schema import arrow_schema
+from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
+from pyhudi.sql.statement.sql_settings import call_options
+from pyhudi.table.hudi_table import HudiTable
+
+_COMMANDS: Final = ("insert", "upsert", "bulkinsert")
+_BY_DAY: Final = {
+    "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.TimestampBasedKeyGenerator",
+    "hoodie.keygen.timebased.timestamp.type": "UNIX_TIMESTAMP",
+    "hoodie.keygen.timebased.output.dateformat": "yyyy/MM/dd",
+    "hoodie.keygen.timebased.timezone": "UTC",
+}
+
+
+def _import(call: ProcedureCall) -> Iterator[Row]:
+    command = str(call.text("command")).lower()
+    if command not in _COMMANDS:
+        raise OptionError(f"CALL {call.procedure.name}: command is '{command}'; it can be {', '.join(_COMMANDS)}.")
+    key, partition, source = (str(call.text(name)) for name in ("row_key", "partition_key", "src_path"))
+    names = _columns(call)
+    frame = call.session.read.parquet(source)
+    for name in (*names, key, partition):
+        if name not in frame.columns or name not in names:
+            where = f"the files of {source}" if name not in frame.columns else str(call.text("schema_file_path"))
+            raise UsageError(f"CALL {call.procedure.name}: {where} has no column '{name}'{did_you_mean(name, frame.columns)}.")
+    rows = frame.select(*(f"`{name}`" for name in names))
+    schema = arrow_schema(rows)
+    type_ = schema.field(partition).type
+    options = {**_properties(call), **call_options(call.session, None)}
+    by_day = _BY_DAY if pa.types.is_integer(type_) or pa.types.is_floating(type_) else {}
+    table = HudiTable.create(
+        str(call.text("target_path")),
+        schema,
+        name=str(call.text("table")),
+        keys=[key],
+        partition_by=[partition],
+        table_type=str(call.text("table_type")),
+        options={**by_day, **options},
+    )
+    write = {"insert": table.insert, "upsert": table.upsert, "bulkinsert": table.bulk_insert}[command]
+    write(rows, {f"hoodie.{command}.shuffle.parallelism": str(call.number("parallelism")), **options})
+    yield (0,)
+
+
+def _columns(call: ProcedureCall) -> list[str]:
+    """Return the columns that the Avro schema of the call names."""
+    path = Path(str(call.text("schema_file_path")))
+    try:
+        schema = json.loads(path.read_text(encoding="utf-8"))
+        return [str(field["name"]) for field in schema["fields"]]
+    except OSError as error:
+        raise UsageError(f"CALL {call.procedure.name}: the schema file {path} cannot be read: {error}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"CALL {call.procedure.name}: {path} is no Avro schema of a record: {error}") from error
+
+
+def _properties(call: ProcedureCall) -> dict[str, str]:
+    """Return the options of the properties file of the call."""
+    name = call.text("props_file_path")
+    if name is None:
+        return {}
+    path = Path(name)
+    try:
+        return parse_properties(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"CALL {call.procedure.name}: the properties file {name} cannot be read: {error}") from error
+
+
+PROCEDURES: Final = (
+    Procedure(
+        "hdfs_parquet_import",
+        "Makes a table of a folder of Parquet files.",
+        (
+            *(Parameter(name, default=REQUIRED) for name in ("table", "table_type", "src_path", "target_path")),
+            *(Parameter(name, default=REQUIRED) for name in ("row_key", "partition_key", "schema_file_path")),
+            Parameter("command", default="insert"),
+            Parameter("retry", "int", 0),
+            Parameter("parallelism", "int", 2),
+            Parameter("props_file_path"),
+        ),
+        (Column("import_result", "int"),),
+        _import,
+    ),
+)

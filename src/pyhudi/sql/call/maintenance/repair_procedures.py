@@ -1,0 +1,96 @@
+"""Procedures that repair a table.
+
+Rules: `RepairAddpartitionmetaProcedure`, `RepairMigratePartitionMetaProcedure`, `RepairOverwriteHoodiePropsProcedure`,
+`RepairCorruptedCleanFilesProcedure`, `RepairDeduplicateProcedure`. The dry run of `repair_migrate_partition_meta` changes no property.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from pyhudi.errors import UsageError
+from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
+
+
+def _add_metafiles(call: ProcedureCall) -> Iterator[Row]:
+    for one in call.open().services.add_partition_metafiles(dry_run=call.flag("dry_run")):
+        yield one.path, "Yes" if one.has_text or one.has_base else "No", "Repaired" if one.action == "added" else "None"
+
+
+def _migrate_metafiles(call: ProcedureCall) -> Iterator[Row]:
+    dry_run = call.flag("dry_run")
+    for one in call.open().services.migrate_partition_metafiles(dry_run=dry_run):
+        action = one.action.upper() if dry_run else "MIGRATED"
+        yield one.path, str(one.has_text).lower(), str(one.has_base).lower(), action
+
+
+def _overwrite_properties(call: ProcedureCall) -> Iterator[Row]:
+    path = Path(str(call.text("new_props_file_path")))
+    try:
+        new = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"CALL {call.procedure.name}: {path} cannot be read: {error}") from error
+    for one in call.open().services.overwrite_properties(new):
+        yield one.name, "null" if one.old is None else one.old, "null" if one.new is None else one.new
+
+
+def _repair_clean_files(call: ProcedureCall) -> Iterator[Row]:
+    call.open().services.repair_clean_files()
+    yield (True,)
+
+
+def _deduplicate(call: ProcedureCall) -> Iterator[Row]:
+    path, output, dry_run = str(call.text("duplicated_partition_path") or ""), call.text("repaired_output_path"), call.flag("dry_run")
+    rule = str(call.text("dedupe_type"))
+    call.open().services.deduplicate(path, rule=rule, output=output, dry_run=dry_run, options=call.options())
+    yield (f"Deduplicated files placed in: {output if dry_run else path}.",)
+
+
+_TABLE: Final = Parameter("table", default=REQUIRED)
+_DRY_RUN: Final = Parameter("dry_run", "boolean", default=True)
+
+PROCEDURES: Final = (
+    Procedure(
+        "repair_add_partition_meta",
+        "Writes the partition metafiles that are missing.",
+        (_TABLE, _DRY_RUN),
+        (Column("partition_path"), Column("metadata_is_present"), Column("action")),
+        _add_metafiles,
+    ),
+    Procedure(
+        "repair_migrate_partition_meta",
+        "Replaces the partition metafiles of text by those of the format of base files.",
+        (_TABLE, _DRY_RUN),
+        (Column("partition_path"), Column("text_metafile_present"), Column("base_metafile_present"), Column("action")),
+        _migrate_metafiles,
+    ),
+    Procedure(
+        "repair_overwrite_hoodie_props",
+        "Replaces the table's own properties by those of a file.",
+        (_TABLE, Parameter("new_props_file_path", default=REQUIRED)),
+        (Column("property"), Column("old_value"), Column("new_value")),
+        _overwrite_properties,
+    ),
+    Procedure(
+        "repair_corrupted_clean_files",
+        "Removes the empty files of cleans that a writer left which died.",
+        (_TABLE,),
+        (Column("result", "boolean"),),
+        _repair_clean_files,
+    ),
+    Procedure(
+        "repair_deduplicate",
+        "Leaves one row of each record key in a partition.",
+        (
+            _TABLE,
+            Parameter("duplicated_partition_path", default=REQUIRED),
+            Parameter("repaired_output_path", default=REQUIRED),
+            _DRY_RUN,
+            Parameter("dedupe_type", default="insert_type"),
+        ),
+        (Column("result"),),
+        _deduplicate,
+    ),
+)

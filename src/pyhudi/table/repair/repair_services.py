@@ -1,0 +1,156 @@
+"""The part of `table.services` that repairs a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyhudi.engine.engine_protocol import Engine
+from pyhudi.service.service_engine import Progress
+from pyhudi.table.repair.deduplicate import DeduplicationArguments, deduplicate
+from pyhudi.table.repair.empty_clean_files import remove_empty_clean_files
+from pyhudi.table.repair.overwrite_properties import overwrite_properties
+from pyhudi.table.repair.partition_metafiles import add_partition_metafiles, migrate_partition_metafiles
+from pyhudi.table.repair.repair_result import CleanFilesRepair, DeduplicationResult, PartitionRepair, PropertyChange
+from pyhudi.table.version.version_services import VersionServices
+from pyhudi.txn.locked_table import locked_table
+
+
+@dataclass(frozen=True, slots=True)
+class RepairServices(VersionServices):
+    """Repairs of one table.
+
+    Example:
+        >>> table.services.repair_clean_files(dry_run=True).state
+        'nothing to do'
+    """
+
+    def add_partition_metafiles(self, *, dry_run: bool = False) -> tuple[PartitionRepair, ...]:
+        """Write the metafile of each partition folder that has none: Apache Hudi does not see a partition without it.
+
+        Args:
+            dry_run: only return what would be done.
+
+        Returns:
+            One result for each partition folder.
+
+        Raises:
+            UsageError: nothing was ever committed, so that there is no commit for a metafile to name.
+            LockTimeoutError: another writer held the table for too long.
+
+        Example:
+            >>> {one.action for one in table.services.add_partition_metafiles()}
+            {'none'}
+        """
+        with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
+            return add_partition_metafiles(table, dry_run=dry_run)
+
+    def migrate_partition_metafiles(self, *, dry_run: bool = False) -> tuple[PartitionRepair, ...]:
+        """Replace the partition metafiles of the text format by those of the format of base files, and note that in the properties.
+
+        Args:
+            dry_run: only return what would be done; the properties stay too.
+
+        Returns:
+            One result for each partition folder.
+
+        Raises:
+            UnsupportedError: the base files are not Parquet.
+            CorruptTableError: a metafile is damaged.
+            LockTimeoutError: another writer held the table for too long.
+
+        Example:
+            >>> {one.action for one in table.services.migrate_partition_metafiles(dry_run=True)}
+            {'migrate'}
+        """
+        try:
+            with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
+                return migrate_partition_metafiles(table, dry_run=dry_run)
+        finally:
+            if not dry_run:
+                self.refresh()
+
+    def repair_clean_files(self, *, dry_run: bool = False) -> CleanFilesRepair:
+        """Remove the empty files of cleans, which a writer left that died; what they had planned is done by the next clean.
+
+        Args:
+            dry_run: only return what would be removed.
+
+        Raises:
+            LockTimeoutError: another writer held the table for too long.
+
+        Example:
+            >>> table.services.repair_clean_files().files
+            ()
+        """
+        with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
+            return remove_empty_clean_files(table, dry_run=dry_run)
+
+    def overwrite_properties(self, new: Mapping[str, str] | bytes, *, dry_run: bool = False) -> tuple[PropertyChange, ...]:
+        """Replace all properties of the table; the old ones may be damaged.
+
+        Properties say how keys, paths and files are to be read: wrong ones make the table unreadable, until they are overwritten again.
+
+        Args:
+            new: all properties that the table is to have, or the content of a properties file.
+            dry_run: only return what would change.
+
+        Returns:
+            One result for each property, old or new, sorted by name.
+
+        Raises:
+            UsageError: the new properties are not those of a table.
+            LockTimeoutError: another writer held the table for too long.
+
+        Example:
+            >>> same = dict(table.config.properties)
+            >>> any(one.old != one.new for one in table.services.overwrite_properties(same, dry_run=True) if "checksum" not in one.name)
+            False
+        """
+        try:
+            return overwrite_properties(self.storage, self.clock, new, dry_run=dry_run, wait_s=self.wait_s)
+        finally:
+            if not dry_run:
+                self.refresh()
+
+    def deduplicate(
+        self,
+        partition: str = "",
+        *,
+        rule: str = "insert_type",
+        output: str | None = None,
+        dry_run: bool = False,
+        options: Mapping[str, str] | None = None,
+        engine: Engine | None = None,
+        progress: Progress | None = None,
+    ) -> DeduplicationResult:
+        """Leave one row of each record key in a partition, in one commit; the rows that stay keep their commit times.
+
+        Of a merge-on-read table the rows that readers see count. Earlier states stay readable until they are cleaned.
+
+        Args:
+            partition: the partition path; empty for a table without partitions.
+            rule: `insert_type` (the row of the newest commit stays; several of that commit are an error), `upsert_type` or `update_type`
+                (of several the last one stays).
+            output: an empty folder, to which the files of the partition are written as they are without duplicates, for a look.
+            dry_run: only return what would be removed, and write to `output`.
+            options: `hoodie.*` options of the files.
+            engine: rewrites the files; threads of this process by default.
+            progress: called with the numbers of tasks done and of all tasks.
+
+        Returns:
+            How many rows of how many keys were removed.
+
+        Raises:
+            UsageError: there is no such partition, the rule does not choose between rows, or the folder is not empty or in the table.
+            OptionError: there is no such rule.
+            UnsupportedError: the table has no meta columns, or is laid out by a bucket index.
+            ConflictError: a pending compaction or clustering holds a file, or another process clusters the table.
+
+        Example:
+            >>> path = table.inspect.partitions()["partition_path"][0].as_py()
+            >>> table.services.deduplicate(path).state
+            'nothing to do'
+        """
+        arguments = DeduplicationArguments(partition, rule, output, dry_run, options or {}, engine, progress)
+        return deduplicate(self.storage, self.clock, self.ids, arguments)

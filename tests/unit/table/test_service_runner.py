@@ -1,0 +1,134 @@
+"""The service runner: policies, services by need, and tables that fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.errors import OptionError
+from pyhudi.table.runner.run_services import run_services
+from pyhudi.table.runner.service_policy import SERVICES, ServicePolicy, TablePolicy, parse_policy
+from pyhudi.table.table_services import Services
+
+SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string()})
+PLAIN = {"hoodie.metadata.enable": "false", "hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
+
+
+def make(path: Path, commits: int, *, table_type: str = "COPY_ON_WRITE", **arguments: Any) -> HudiTable:
+    table = HudiTable.create(path, SCHEMA, name="t", keys=["id"], table_type=table_type, **arguments)
+    for number in range(commits):
+        table.upsert([{"id": number % 2, "city": "oslo"}], options={**PLAIN, "hoodie.compact.inline": "false"})
+    return table
+
+
+def states(policy: ServicePolicy, **arguments: Any) -> dict[str, str]:
+    return {run.service: run.state for run in run_services(policy, **arguments).runs}
+
+
+def test_each_service_runs_by_need_and_says_why_not(tmp_path: Path) -> None:
+    table = make(tmp_path / "t", 6, table_type="MERGE_ON_READ", partition_by=["city"])
+    options = {
+        "hoodie.clean.commits.retained": "1",
+        "hoodie.compact.inline.max.delta.commits": "2",
+        "hoodie.keep.min.commits": "2",
+        "hoodie.keep.max.commits": "3",
+        "hoodie.partition.ttl.strategy.days.retain": "1",
+        "hoodie.metadata.enable": "false",
+    }
+    policy = ServicePolicy((TablePolicy(table.storage.uri, options=options),))
+    planned = run_services(policy, dry_run=True)
+    assert {run.service: run.state for run in planned.runs}["compact"] == "planned"
+    assert table.history().num_rows == 6
+    done = run_services(policy)
+    assert [run.service for run in done.runs] == list(SERVICES)
+    by_service = {run.service: run for run in done.runs}
+    assert by_service["compact"].state == "done"
+    assert by_service["archive"].state == "done" or by_service["archive"].reason
+    assert by_service["ttl"].reason == "no partition has expired"
+    assert not done.failed
+    again = {run.service: run for run in run_services(policy).runs}
+    assert "fewer delta commits" in again["compact"].reason
+    assert all(run.reason for run in again.values() if run.state == "nothing to do")
+    assert sorted(row["id"] for row in table.to_arrow().to_pylist()) == [0, 1]
+
+
+def test_what_a_table_does_not_need_is_told(tmp_path: Path) -> None:
+    table = make(tmp_path / "t", 1)
+    runs = {run.service: run for run in run_services(ServicePolicy((TablePolicy(table.storage.uri),))).runs}
+    assert {run.state for run in runs.values()} == {"nothing to do"}
+    assert runs["compact"].reason == "the table is copy-on-write"
+    assert runs["cluster"].reason == "1 commits since the last clustering, hoodie.clustering.inline.max.commits is 4"
+    assert runs["ttl"].reason == "the table has no partitions"
+    assert runs["ttl"].to_dict()["results"] == []
+
+
+def test_a_broken_table_does_not_stop_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = make(tmp_path / "good", 1)
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(Services, "clean", fail)
+    policy = ServicePolicy(tuple(TablePolicy(path, ("clean", "archive")) for path in (str(tmp_path / "none"), good.storage.uri)))
+    report = run_services(policy)
+    assert [(run.service, run.state) for run in report.runs] == [("open", "failed"), ("clean", "failed"), ("archive", "nothing to do")]
+    assert report.failed
+    assert "RuntimeError: a defect" in str(report.runs[1])
+
+
+def test_a_round_ends_between_services(tmp_path: Path) -> None:
+    table = make(tmp_path / "t", 1)
+    names: list[str] = []
+    policy = ServicePolicy((TablePolicy(table.storage.uri),))
+    report = run_services(policy, stops=lambda: len(names) == 2, tell=lambda run: names.append(run.service))
+    assert report.interrupted
+    assert names == ["clean", "compact"]
+
+
+def test_a_policy_is_for_all_tables_and_for_each() -> None:
+    policy = parse_policy(
+        {
+            "interval": "10m",
+            "services": ["archive", "clean"],
+            "options": {"hoodie.clean.commits.retained": 5, "hoodie.metadata.enable": False},
+            "tables": ["/a", {"path": "/b", "services": ["ttl"], "options": {"hoodie.clean.commits.retained": 7}}],
+        }
+    )
+    assert policy.interval_s == 600
+    first, second = policy.tables
+    assert (first.path, first.services) == ("/a", ("clean", "archive"))
+    assert first.options == {"hoodie.clean.commits.retained": "5", "hoodie.metadata.enable": "false"}
+    assert (second.services, second.options["hoodie.clean.commits.retained"]) == (("ttl",), "7")
+
+
+@pytest.mark.parametrize(
+    ("content", "key"),
+    [
+        ([], "mapping"),
+        ({}, "'tables'"),
+        ({"tables": []}, "'tables'"),
+        ({"tables": ["/a"], "intervall": 1}, "'intervall'.*interval"),
+        ({"tables": ["/a"], "interval": "soon"}, "'interval'"),
+        ({"tables": ["/a"], "interval": 0}, "'interval'"),
+        ({"tables": ["/a"], "services": "clean"}, "'services'"),
+        ({"tables": ["/a"], "services": ["cleen"]}, "'services'.*'cleen'.*clean"),
+        ({"tables": [{"services": ["clean"]}]}, r"'tables\[0\].path'"),
+        ({"tables": [{"path": "/a", "option": {}}]}, r"'tables\[0\].option'.*options"),
+        ({"tables": [{"path": "/a", "options": ["x"]}]}, r"'tables\[0\].options'"),
+        ({"tables": [{"path": "/a", "options": {"hoodie.clean.commits.retained": 0}}]}, r"'tables\[0\].options'.*commits.retained"),
+        (
+            {"tables": [{"path": "/a", "options": {"hoodie.cleen": 1, "pyhudi.options.unknown": "refuse"}}]},
+            r"'tables\[0\].options'.*hoodie.cleen",
+        ),
+        ({"tables": [{"path": "/a", "options": {"hoodie.clean.policy": []}}]}, r"options.hoodie.clean.policy'"),
+        ({"tables": ["/a", "/a"]}, "twice"),
+        ({"tables": [5]}, r"'tables\[0\]'"),
+    ],
+)
+def test_a_bad_policy_is_an_error_that_names_the_key(content: object, key: str) -> None:
+    with pytest.raises(OptionError, match=key):
+        parse_policy(content)
