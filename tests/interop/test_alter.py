@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -35,11 +36,11 @@ SCHEMA = pa.schema(
 ROW = {"name": "ann", "amount": 7, "price": 1, "inner": {"u": 1, "w": "a"}, "many": [{"u": 2, "w": "b"}], "ts": 5}
 
 
-def rows_of(table: HudiTable) -> list[dict]:
+def rows_of(table: HudiTable) -> list[dict[str, Any]]:
     return sorted(table.to_arrow().to_pylist(), key=lambda row: row["id"])
 
 
-def hudis(reference: ReferenceHudi, path: Path) -> list[dict]:
+def hudis(reference: ReferenceHudi, path: Path) -> list[dict[str, Any]]:
     table = HudiTable.open(path)
     reference.sql(f"CREATE TABLE IF NOT EXISTS {table.config.name} USING hudi LOCATION '{path}'")
     names = ", ".join(table.schema.names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -38,7 +39,7 @@ def test_both_read_and_change_the_same_table(clauses: str, spark: SparkSession, 
     name, path = f"walk_{tmp_path.name[-12:]}", tmp_path / "t"
     query = f"SELECT {COLUMNS} FROM {name} ORDER BY purchase_id"
 
-    def ours() -> list[dict]:
+    def ours() -> list[dict[str, Any]]:
         return [row.asDict() for row in spark.sql(query).collect()]
 
     spark.sql(f"CREATE TABLE {name} {DEFINITION} USING hudi {clauses} LOCATION '{path}'")

@@ -23,7 +23,7 @@ class Sql:
         self.folder = folder
         self.database = database
 
-    def __call__(self, text: str, args: Any = None) -> list[tuple]:
+    def __call__(self, text: str, args: Any = None) -> list[tuple[Any, ...]]:
         frame = self.session.sql(text, args) if args else self.session.sql(text)
         return [tuple(row) for row in frame.collect()]
 

@@ -14,7 +14,7 @@ from tests.unit.crash.tables import ride
 CITIES = ("oslo", "rome", "bern")
 
 
-def rows_of(writer: str, number: int) -> list[dict]:
+def rows_of(writer: str, number: int) -> list[dict[str, Any]]:
     """Rows that change old ones and add new ones, in two partitions."""
     first = 1000 * ord(writer)
     return [

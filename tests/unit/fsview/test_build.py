@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -137,7 +139,7 @@ def test_log_of_an_archived_instant_whose_completion_nobody_knows_stays_before_l
 def test_history_is_asked_only_for_logs_that_a_later_slice_could_take() -> None:
     asked = []
 
-    class History(dict):
+    class History(dict[Any, Any]):
         def get(self, key, default=None):
             asked.append(key)
             return default

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pyhudi.merge.merge_rules import RecordVersion, combine_versions, incoming_wins, newer_wins
@@ -30,7 +32,7 @@ NAN = float("nan")
         ([1, "z"], [2, None], True),
     ],
 )
-def test_by_event_time_the_greater_or_equal_ordering_value_wins(stored: list, incoming: list, wins: bool) -> None:
+def test_by_event_time_the_greater_or_equal_ordering_value_wins(stored: list[Any], incoming: list[Any], wins: bool) -> None:
     assert newer_wins(stored, incoming, EVENT) is wins
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from typing import Any
 
 import pytest
 
@@ -54,7 +55,7 @@ class Table:
                     assert _named(one.slices_of(path, asked)) == _named([file_slice])
 
 
-def _named(slices) -> list[tuple]:
+def _named(slices) -> list[tuple[Any, ...]]:
     return [(one.group, one.base_instant, one.base and (one.base.path, one.base.size), one.logs) for one in slices]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pyhudi.errors import CorruptTableError
@@ -20,7 +22,7 @@ def opened(path) -> tuple[LocalStorage, TableConfig]:
     return storage, TableConfig(load_properties(storage))
 
 
-def archived_commits(storage, config) -> list:
+def archived_commits(storage, config) -> list[Any]:
     result = archived_instants(storage, config, read_rows)
     return [archived for archived in result if archived.instant.action is Action.COMMIT]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import pytest
 
@@ -153,7 +154,7 @@ def test_completion_time_comes_from_the_name_or_the_history() -> None:
 
 
 def test_history_is_not_asked_for_active_instants() -> None:
-    class Untouchable(dict):
+    class Untouchable(dict[Any, Any]):
         def get(self, key, default=None):
             raise AssertionError("history was read")
 
@@ -196,7 +197,7 @@ def test_illegal_step_is_refused(instant, completed) -> None:
 
 
 def test_timelines_are_compared_without_reading_the_history() -> None:
-    class History(dict):
+    class History(dict[Any, Any]):
         def __eq__(self, other):
             raise AssertionError("read")
 
