@@ -58,8 +58,14 @@ SPARK = Lane(
 )
 LOCAL_MOR = Lane("local-mor", ("floor_mor", "pyhudi_local", "pyhudi_local_mor"), _MERGE_ON_READ, {"pyhudi_local": ("compact",)})
 SPARK_MOR = Lane("spark-mor", ("floor_mor", "pyhudi_spark", "pyhudi_spark_mor"), _MERGE_ON_READ, {"pyhudi_spark": ("compact",)})
+#: Changes of a table of many narrow rows; each changes what the one before has left.
+NARROW = Lane(
+    "narrow",
+    ("pyhudi_narrow", "deltalake_narrow"),
+    tuple(Step(method, method, range(3)) for method in ("load", "one", "tenth", "delete")),
+)
 HUDI = Lane("hudi", ("pyhudi_spark", "hudi_jvm"), _COPY_ON_WRITE, needs=_HUDI)
 HUDI_MOR = Lane("hudi-mor", ("pyhudi_spark_mor", "hudi_jvm_mor"), _MERGE_ON_READ, needs=_HUDI)
 
-OWN = (LOCAL, SPARK, LOCAL_MOR, SPARK_MOR)
+OWN = (LOCAL, NARROW, SPARK, LOCAL_MOR, SPARK_MOR)
 PEERS = (HUDI, HUDI_MOR)

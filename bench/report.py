@@ -47,6 +47,15 @@ GOALS = (
     ),
     Goal("W7 compaction, local", "local-mor", "compact", "pyhudi_local_mor", "floor_mor", 1.5),
     Goal("W7 compaction, Spark", "spark-mor", "compact", "pyhudi_spark_mor", "floor_mor", 3.0),
+    *(
+        Goal(f"{what} of 20 M narrow rows, local, of deltalake", "narrow", label, "pyhudi_narrow", "deltalake_narrow", 0.8)
+        for what, label in (
+            ("load", "load"),
+            ("replace of one row", "one"),
+            ("replace of 2 M", "tenth"),
+            ("delete of 20,000 by condition", "delete"),
+        )
+    ),
     Goal("W10 ten rows, local", "local", "commit10", "pyhudi_local", None, 0.030),
     Goal("W10 INSERT of ten rows, Spark", "spark", "commit10", "pyhudi_spark", None, 0.25),
 )

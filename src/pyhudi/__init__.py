@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from pyhudi.sql.enable import disable, enable
     from pyhudi.table.explain import UpsertExplanation
     from pyhudi.table.hudi_table import HudiTable
+    from pyhudi.write.options.bulk_partitioner import BulkInsertPartitioner, register_partitioner
     from pyhudi.write.write_result import WriteResult
 
     __version__: str
 
 __all__ = [
     "ArchivalResult",
+    "BulkInsertPartitioner",
     "CleanResult",
     "ClusteringResult",
     "CompactionResult",
@@ -51,10 +53,12 @@ __all__ = [
     "errors",
     "register_key_generator",
     "register_merger",
+    "register_partitioner",
 ]
 
 _MODULES = {
     "ArchivalResult": "pyhudi.service.archival.archival_result",
+    "BulkInsertPartitioner": "pyhudi.write.options.bulk_partitioner",
     "CleanResult": "pyhudi.service.cleaning.clean_result",
     "ClusteringResult": "pyhudi.service.clustering.clustering_result",
     "CompactionResult": "pyhudi.service.compaction.compaction_result",
@@ -72,6 +76,7 @@ _MODULES = {
     "enable": "pyhudi.sql.enable",
     "register_key_generator": "pyhudi.keygen.user",
     "register_merger": "pyhudi.merge.custom",
+    "register_partitioner": "pyhudi.write.options.bulk_partitioner",
 }
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from pyhudi import HudiTable
+from pyhudi import HudiTable, register_partitioner
 
 pytestmark = pytest.mark.spark
 
@@ -42,3 +43,22 @@ def test_layout_bounds_the_files_and_orders_their_rows(
     written = [pq.read_table(file, columns=["id"])["id"].to_pylist() for file in (tmp_path / "t").glob("*/*.parquet")]
     assert files in (None, len(written))
     assert all(keys == sorted(keys) for keys in written) is is_sorted
+
+
+class ByThird:
+    """Each third of the ids in a task of its own."""
+
+    sort_columns = ("id",)
+
+    def tasks_of(self, rows: pa.RecordBatch, tasks: int) -> list[int]:
+        """Spread by id."""
+        return [key * tasks // 200 for key in rows.column("id").to_pylist()]
+
+
+def test_tasks_hold_the_rows_that_a_partitioner_of_the_user_says(spark: SparkSession, tmp_path: Path) -> None:
+    register_partitioner("com.example.ByThird", ByThird())
+    frame = spark.range(0, 200, 1, 4).selectExpr("id * 77 % 200 AS id", "'oslo' AS city")
+    options = {"hoodie.bulkinsert.user.defined.partitioner.class": "com.example.ByThird", TASKS: "3"}
+    frame.write.format("hudi").options(**OPTIONS, **options).mode("append").save(str(tmp_path / "t"))
+    written = [pq.read_table(file, columns=["id"])["id"].to_pylist() for file in (tmp_path / "t").glob("*/*.parquet")]
+    assert sorted(written) == [list(range(67)), list(range(67, 134)), list(range(134, 200))]

@@ -83,7 +83,8 @@ def _by_size(work: BulkWrite, keyed: Iterator[pa.Table]) -> Iterator[tuple[str, 
     keyed = (rows.drop_columns([PARTITION_PATH]) for rows in keyed)
     first = next(keyed, None)
     while first is not None:
-        room = max(1, int(work.settings.max_file_bytes / row_bytes(first, work.settings)))
+        size = row_bytes(first, work.settings)
+        room = max(1, int(work.settings.bounded_by_rows(size).max_file_bytes / size))
         stream = _FileStream(first, keyed, room)
         yield "", stream
         first = stream.next_first

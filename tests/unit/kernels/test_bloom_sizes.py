@@ -82,13 +82,17 @@ def test_update_of_known_keys_takes_the_filter_over_as_it_is(group) -> None:
     assert filter_of(group).encode() == before
 
 
-def test_too_many_keys_for_any_filter_are_as_many_as_ever(group) -> None:
+def test_full_filter_of_too_many_keys_is_as_small_as_can_be(group) -> None:
     group.settings = replace(FITTING, bloom_entries=1000, bloom_max_entries=2000, bloom_fpp=0.01)
     group.write(rows(0, 50))
     group.write(rows(50, 40_000))
     bloom = filter_of(group)
-    assert (bloom.row_entries, len(bloom.rows)) == (1000, 2)
+    assert (bloom.row_entries, len(bloom.rows)) == (512, 1)
     assert all(bloom.might_contain(f"other-{key}") for key in range(100))
+    group.write(rows(40_050, 1))
+    again = filter_of(group)
+    assert (again.row_entries, len(again.rows)) == (512, 1)
+    assert all(again.might_contain(f"other-{key}") for key in range(100))
 
 
 @settings(max_examples=25, deadline=None)

@@ -6,7 +6,7 @@ the footer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -108,13 +108,15 @@ class LogSettings:
 class WriterSettings:
     """How files are written; sizes in bytes. Defaults are Hudi's but for the codec, which is zstd at level 1.
 
-    With `bloom_fits` a dynamic bloom filter is sized for the keys of its file, `bloom_entries` at most; without it, for these always.
+    `max_file_rows` bounds planned files beside their bytes, None for bytes alone. With `bloom_fits` a dynamic
+    bloom filter is sized for the keys of its file, `bloom_entries` at most; without it, for these always.
     """
 
     compression: str = "zstd"
     level: int | None = 1
     max_file_bytes: int = 125829120
     small_file_bytes: int = 104857600
+    max_file_rows: int | None = None
     row_group_bytes: int = 125829120
     page_bytes: int = 1048576
     dictionary: bool = True
@@ -125,6 +127,18 @@ class WriterSettings:
     bloom_fpp: float = 1e-9
     bloom_max_entries: int = 100000
     log: LogSettings = LogSettings()
+
+    def bounded_by_rows(self, row_bytes: float) -> WriterSettings:
+        """Return the settings with the sizes of files of narrow rows: those of `max_file_rows` rows, where these are fewer bytes.
+
+        Example:
+            >>> WriterSettings(max_file_bytes=1000, small_file_bytes=800, max_file_rows=10).bounded_by_rows(5.0).max_file_bytes
+            50
+        """
+        limit = self.max_file_bytes if self.max_file_rows is None else max(1, int(self.max_file_rows * row_bytes))
+        if limit >= self.max_file_bytes:
+            return self
+        return replace(self, max_file_bytes=limit, small_file_bytes=self.small_file_bytes * limit // self.max_file_bytes)
 
     def __post_init__(self) -> None:
         if self.compression not in PARQUET_CODECS:

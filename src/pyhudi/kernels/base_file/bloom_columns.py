@@ -45,10 +45,17 @@ class KeyFilter:
     """
 
     def __init__(
-        self, bloom: BloomFilter | StoredFilter, *, keys: int = 0, knows_stored_keys: bool = True, fits_to: WriterSettings | None = None
+        self,
+        bloom: BloomFilter | StoredFilter,
+        *,
+        keys: int = 0,
+        knows_stored_keys: bool = True,
+        fits_to: WriterSettings | None = None,
+        full: BloomFilter | None = None,
     ) -> None:
         self._start = bloom
         self._fits_to = fits_to
+        self._full = full
         self._keys = keys
         self._waiting: list[pa.Array] = []
         self._stored: list[pa.Array] = []
@@ -68,7 +75,8 @@ class KeyFilter:
         """Return a filter without keys, sized as the settings say."""
         fits = settings.bloom_fits and settings.bloom_type == BloomType.DYNAMIC_V0
         bloom = _empty(settings, settings.bloom_entries)
-        return cls(bloom, knows_stored_keys=knows_stored_keys, fits_to=settings if fits else None)
+        full = _full_filter(settings) if fits else None
+        return cls(bloom, knows_stored_keys=knows_stored_keys, fits_to=settings if fits else None, full=full)
 
     @classmethod
     def of_file(cls, storage: Storage, base: BaseFile, settings: WriterSettings) -> KeyFilter:
@@ -85,8 +93,9 @@ class KeyFilter:
             return cls.empty(settings, knows_stored_keys=False)
         kind = BloomType(entries.get(FOOTER_BLOOM_TYPE, BloomType.SIMPLE))
         stored = StoredFilter.of(text, kind, max_entries=settings.bloom_max_entries)
-        fits = settings.bloom_fits and kind is BloomType.DYNAMIC_V0 and rows <= settings.bloom_entries
-        return cls(stored, keys=rows, fits_to=settings if fits else None)
+        fits = settings.bloom_fits and kind is BloomType.DYNAMIC_V0
+        fits_to = settings if fits and rows <= settings.bloom_entries else None  # or the keys of all rows would be kept
+        return cls(stored, keys=rows, fits_to=fits_to, full=_full_filter(settings) if fits else None)
 
     @classmethod
     def for_rows_after(cls, storage: Storage, base: BaseFile | None, context: RecordContext, settings: WriterSettings) -> KeyFilter | None:
@@ -116,6 +125,8 @@ class KeyFilter:
         start, is_full = self._start, self._keys > self._most_keys
         if isinstance(start, StoredFilter) and not is_full and not any(map(len, self._waiting)):
             return start.text
+        if is_full and self._full is not None:
+            return self._full.encode()
         bloom = start.decode() if isinstance(start, StoredFilter) else start
         if is_full:
             self._saturate(bloom)
@@ -140,8 +151,7 @@ class KeyFilter:
         self._stored = []
 
     def _saturate(self, bloom: BloomFilter) -> None:
-        full = np.packbits(np.ones(bloom.bits, np.uint8), bitorder="little").tobytes()
-        bloom.rows = [bytearray(full) for _ in range(self._most_rows)]
+        bloom.rows = [_ones(bloom) for _ in range(self._most_rows)]
         bloom.last_row_entries = bloom.row_entries or 0
 
     def _fill(self, bloom: BloomFilter, keys: pa.ChunkedArray) -> None:
@@ -166,6 +176,18 @@ class KeyFilter:
 def _empty(settings: WriterSettings, entries: int) -> BloomFilter:
     kind = BloomType(settings.bloom_type)
     return BloomFilter.empty(kind, entries=entries, fpp=settings.bloom_fpp, max_entries=settings.bloom_max_entries)
+
+
+def _full_filter(settings: WriterSettings) -> BloomFilter:
+    """Return the least filter with all bits set; it says of each key what a larger one says, and costs each file less."""
+    bloom = _empty(settings, _LEAST_ENTRIES)
+    bloom.rows = [_ones(bloom)]
+    bloom.last_row_entries = bloom.row_entries or 0
+    return bloom
+
+
+def _ones(bloom: BloomFilter) -> bytearray:
+    return bytearray(np.packbits(np.ones(bloom.bits, np.uint8), bitorder="little").tobytes())
 
 
 def _fitting_entries(keys: int, settings: WriterSettings) -> int:

@@ -57,13 +57,20 @@ def find_keys(
     Raises:
         CorruptTableError: the file is damaged, missing, or has no record keys.
     """
-    encoded = keys.dictionary_encode()
-    rows, numbers = rows_of_keys(storage, file, encoded.dictionary, virtual_key, precheck)
+    if not len(keys):
+        return pa.nulls(0, pa.int64())
+    with open_fragment(storage, file.path) as fragment:
+        candidates = _possible(footer_entries(fragment), keys, fragment.metadata.num_rows, precheck)
+        # Of many keys few may be in this file: what is done with each of them comes after its footer was asked.
+        encoded = (keys if len(candidates) == len(keys) else keys.take(pa.array(candidates))).dictionary_encode()
+        rows, numbers = _search(storage, file, fragment, encoded.dictionary, virtual_key)
     row_of_key = np.full(len(encoded.dictionary), _ABSENT, np.int64)
     row_of_key[numbers] = rows
     if len(rows) > np.count_nonzero(row_of_key >= 0):
         row_of_key[np.bincount(numbers, minlength=len(row_of_key)) > 1] = SEVERAL
-    return pa.array(row_of_key, mask=row_of_key == _ABSENT).take(encoded.indices)
+    result = np.full(len(keys), _ABSENT, np.int64)
+    result[candidates] = row_of_key[encoded.indices.to_numpy()]
+    return pa.array(result, mask=result == _ABSENT)
 
 
 def rows_of_keys(
@@ -81,19 +88,26 @@ def rows_of_keys(
     Raises:
         CorruptTableError: the file is damaged, missing, or has no record keys.
     """
-    nothing = np.empty(0, np.int64)
     if not len(wanted):
-        return nothing, nothing
-    parts = [(nothing, nothing)]
+        return np.empty(0, np.int64), np.empty(0, np.int64)
     with open_fragment(storage, file.path) as fragment:
         candidates = _possible(footer_entries(fragment), wanted, fragment.metadata.num_rows, precheck)
         values = wanted if len(candidates) == len(wanted) else wanted.take(pa.array(candidates))
-        begin = 0
-        for stored in _stored_keys(storage, file, fragment, virtual_key) if len(candidates) else ():
-            indices = pc.index_in(stored, value_set=values)
-            rows = np.flatnonzero(pc.is_valid(indices).to_numpy(zero_copy_only=False))
-            parts.append((rows + begin, candidates[indices.drop_null().to_numpy()]))
-            begin += len(stored)
+        rows, numbers = _search(storage, file, fragment, values, virtual_key)
+        return rows, candidates[numbers]
+
+
+def _search(
+    storage: Storage, file: BaseFile, fragment: ds.ParquetFileFragment, values: pa.StringArray, virtual_key: KeyFields | None
+) -> tuple[Indices, Indices]:
+    """Return the rows that hold one of some distinct keys, ascending, and for each the number of its key."""
+    nothing = np.empty(0, np.int64)
+    parts, begin = [(nothing, nothing)], 0
+    for stored in _stored_keys(storage, file, fragment, virtual_key) if len(values) else ():
+        indices = pc.index_in(stored, value_set=values)
+        rows = np.flatnonzero(pc.is_valid(indices).to_numpy(zero_copy_only=False))
+        parts.append((rows + begin, indices.drop_null().to_numpy()))
+        begin += len(stored)
     return np.concatenate([rows for rows, _ in parts]), np.concatenate([numbers for _, numbers in parts])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,11 +19,16 @@ from pyhudi.schema.meta_columns import RECORD_KEY
 
 @dataclass(frozen=True, slots=True)
 class MergedBatch:
-    """What becomes of one batch of the old file."""
+    """What becomes of one batch of the old file.
+
+    `order` says which of the retained rows, followed by the replacements, comes first, second and so on: each replacement is where the row
+    was that it replaces.
+    """
 
     retained: pa.Table
     replacements: pa.Table
     deleted: int
+    order: Indices
 
 
 class IncomingRows:
@@ -43,7 +49,7 @@ class IncomingRows:
         indices = pc.index_in(batch.column(RECORD_KEY), value_set=self._keys)
         old_rows = np.flatnonzero(pc.is_valid(indices).to_numpy())
         if not len(old_rows):
-            return MergedBatch(batch, self._rows.slice(0, 0), 0)
+            return MergedBatch(batch, self._rows.slice(0, 0), 0, np.arange(batch.num_rows))
         new_rows = indices.drop_null().to_numpy().astype(np.int64)
         self._met[new_rows] = True
         if self._context.mixes_versions:
@@ -51,11 +57,9 @@ class IncomingRows:
         wins = self._wins(batch, old_rows, new_rows)
         old_rows, new_rows = old_rows[wins], new_rows[wins]
         self._effective[new_rows] = True
-        keep = np.ones(batch.num_rows, bool)
-        keep[old_rows] = False
         is_delete = self._deletes[new_rows]
         replacements = self._rows.take(pa.array(new_rows[~is_delete]))
-        return MergedBatch(batch.filter(pa.array(keep)), replacements, int(is_delete.sum()))
+        return _replaced(batch, old_rows, is_delete, replacements)
 
     def inserts(self) -> pa.Table:
         """The rows that met no old row and are not deletes; to be asked once the old file is through."""
@@ -72,9 +76,7 @@ class IncomingRows:
         incoming, stored = self._rows.take(pa.array(new_rows)), batch.take(pa.array(old_rows))
         merged = merge_pairs(self._context, incoming, stored)
         self._effective[new_rows[merged.changed]] = True
-        keep = np.ones(batch.num_rows, bool)
-        keep[old_rows[merged.changed]] = False
-        return MergedBatch(batch.filter(pa.array(keep)), merged.rows, merged.deleted)
+        return _replaced(batch, old_rows[merged.changed], merged.is_deleted, merged.rows)
 
     def _wins(self, batch: pa.Table, old_rows: Indices, new_rows: Indices) -> Mask:
         if not self._context.compared_fields:
@@ -84,6 +86,23 @@ class IncomingRows:
         stored = [_one_chunk(batch.column(name).take(old_indices)) for name in self._context.compared_fields]
         later: Mask = at_least(incoming, stored).to_numpy(zero_copy_only=False)
         return later | self._hard_deletes[new_rows]
+
+
+def in_order(parts: Sequence[pa.Table], order: Indices) -> pa.Table:
+    """Return the rows of tables of one schema, one after the other, in another order."""
+    rows = pa.concat_tables(parts).unify_dictionaries().combine_chunks()
+    return rows.take(pa.array(order))
+
+
+def _replaced(batch: pa.Table, changed: Indices, is_deleted: Mask, replacements: pa.Table) -> MergedBatch:
+    """Return a batch some rows of which have changed: those that are not deleted are replaced, in their order."""
+    keep = np.ones(batch.num_rows, bool)
+    keep[changed] = False
+    retained = batch.filter(pa.array(keep))
+    slots = np.full(batch.num_rows, -1, np.int64)
+    slots[keep] = np.arange(retained.num_rows)
+    slots[changed[~is_deleted]] = retained.num_rows + np.arange(replacements.num_rows)
+    return MergedBatch(retained, replacements, int(is_deleted.sum()), slots[slots >= 0])
 
 
 def _one_chunk(column: pa.ChunkedArray | pa.Array) -> pa.Array:

@@ -27,10 +27,10 @@ _NO_BASE = BaseMatch(np.empty(0, np.int64), np.empty(0, np.int64))
 
 @dataclass(frozen=True, slots=True)
 class MergedPairs:
-    """What became of stored rows: which have changed, how many of these are deleted, and the rows that stand for the others."""
+    """What became of stored rows: which have changed, which of these are deleted, and the rows that stand for the others."""
 
     changed: Mask
-    deleted: int
+    is_deleted: Mask
     rows: pa.Table
 
 
@@ -60,7 +60,7 @@ def merge_pairs(context: RecordContext, incoming: pa.Table, stored: pa.Table) ->
         alive = np.flatnonzero(folded.changed & ~folded.deleted)
         rows = pa.Table.from_pylist([records[index] for index in alive.tolist()], schema=versions.schema)
     key = pa.field(RECORD_KEY, pa.string())
-    return MergedPairs(folded.changed, int((folded.changed & folded.deleted).sum()), conform(rows, pa.schema([key, *context.schema])))
+    return MergedPairs(folded.changed, folded.deleted[folded.changed], conform(rows, pa.schema([key, *context.schema])))
 
 
 def combine_rows(context: RecordContext, rows: pa.Table, groups: Indices) -> tuple[pa.Table, Indices]:

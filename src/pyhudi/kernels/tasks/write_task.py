@@ -25,7 +25,7 @@ from pyhudi.kernels.base_file.row_identity import rows_without
 from pyhudi.kernels.cdc.change_log_writer import ChangeLog
 from pyhudi.kernels.keys.key_kernels import with_computed_keys
 from pyhudi.kernels.keys.keyed_rows import keyed_batches, live_rows
-from pyhudi.kernels.merge.merge_join import IncomingRows
+from pyhudi.kernels.merge.merge_join import IncomingRows, in_order
 from pyhudi.schema.meta_columns import COMMIT_SEQNO, COMMIT_TIME, RECORD_KEY
 from pyhudi.spec.actions.commit import WriteStat
 from pyhudi.spec.files.file_group import BaseFile, join_path
@@ -167,8 +167,11 @@ def _merge(
     incoming = IncomingRows(rows, context)
     for batch in old:
         merged = incoming.merge(batch)
-        writer.append(stamp.carried_over(merged.retained, context.file_schema), known_keys=True)
-        writer.append(stamp.new(merged.replacements, context.file_schema), known_keys=True)
+        rows_after = stamp.carried_over(merged.retained, context.file_schema)
+        if merged.replacements.num_rows:
+            replaced = stamp.new(merged.replacements, context.file_schema)
+            rows_after = in_order([rows_after, replaced], merged.order)
+        writer.append(rows_after, known_keys=True)
         if log is not None and merged.retained.num_rows < batch.num_rows:
             log.replaced(rows_without(batch, merged.retained), merged.replacements)
         counts.updates += merged.replacements.num_rows

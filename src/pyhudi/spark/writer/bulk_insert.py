@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
+from pyspark.sql.types import IntegerType, StructField, StructType
 
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.spark.engine.task_results import RESULT_SCHEMA, answers, results_of, task_identity
@@ -13,6 +15,9 @@ from pyhudi.spark.input.parquet_source import read_row_groups, split_source
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.write.bulk_insert_plan import BulkWrite, write_stream
 from pyhudi.write.options.bulk_layout import BulkLayout, SortMode
+from pyhudi.write.options.bulk_partitioner import BulkInsertPartitioner, task_numbers
+
+_TASK = "_pyhudi_bulk_task"
 
 
 def arrange(frame: DataFrame, layout: BulkLayout, config: TableConfig) -> DataFrame:
@@ -22,6 +27,9 @@ def arrange(frame: DataFrame, layout: BulkLayout, config: TableConfig) -> DataFr
         OptionError: a column to sort by does not exist.
     """
     order = layout.order(config, frame.columns)
+    if layout.partitioner is not None:
+        frame = _spread(frame, layout.name, layout.partitioner, layout.tasks or frame.sparkSession.sparkContext.defaultParallelism)
+        return frame.sortWithinPartitions(*order) if order else frame
     spread = config.partition_fields if layout.mode.gathers_partitions else ()
     if layout.mode is SortMode.GLOBAL_SORT and order:
         if layout.tasks is None:
@@ -32,6 +40,17 @@ def arrange(frame: DataFrame, layout: BulkLayout, config: TableConfig) -> DataFr
     elif layout.tasks is not None:
         frame = frame.coalesce(layout.tasks)
     return frame.sortWithinPartitions(*order) if order else frame
+
+
+def _spread(frame: DataFrame, name: str, partitioner: BulkInsertPartitioner, tasks: int) -> DataFrame:
+    """Return the rows in the Spark partitions that a partitioner of the user's says."""
+
+    def number(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield batch.append_column(_TASK, pa.array(task_numbers(name, partitioner, batch, tasks), pa.int32()))
+
+    numbered = frame.mapInArrow(number, StructType([*frame.schema.fields, StructField(_TASK, IntegerType())]))
+    return numbered.repartitionById(tasks, F.col(_TASK)).drop(_TASK)
 
 
 def bulk_write(frame: DataFrame, work: BulkWrite, file_prefix: str) -> list[TaskResult]:

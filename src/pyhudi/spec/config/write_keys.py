@@ -64,6 +64,12 @@ WRITING: tuple[ConfigKey, ...] = (
         Kind.INTEGER,
         "104857600",
     ),
+    served(
+        "pyhudi.parquet.max.file.rows",
+        "Rows that base files are planned for at most; 0: bytes alone count, as when hoodie.parquet.max.file.size is given without this.",
+        Kind.COUNT,
+        "1000000",
+    ),
     served("hoodie.parquet.block.size", "Size of a row group in bytes.", Kind.POSITIVE, "125829120"),
     served("hoodie.parquet.page.size", "Size of a page in bytes.", Kind.POSITIVE, "1048576"),
     served(

@@ -12,13 +12,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from pyhudi.errors import OptionError, UnsupportedError, did_you_mean
+from pyhudi.errors import OptionError, did_you_mean
 from pyhudi.spec.options import Options
 from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.write.options.bulk_partitioner import PARTITIONER, BulkInsertPartitioner, find_partitioner
 
 SORT_MODE: Final = "hoodie.bulkinsert.sort.mode"
 SORT_COLUMNS: Final = "hoodie.bulkinsert.user.defined.partitioner.sort.columns"
-_PARTITIONER: Final = "hoodie.bulkinsert.user.defined.partitioner.class"
 _SUFFIX: Final = "hoodie.bulkinsert.sort.suffix.record_key"
 _TASKS: Final = "hoodie.bulkinsert.shuffle.parallelism"
 
@@ -43,7 +43,7 @@ class SortMode(enum.StrEnum):
         return self in (SortMode.PARTITION_PATH_REPARTITION, SortMode.PARTITION_PATH_REPARTITION_AND_SORT)
 
 
-#: Apache Hudi's partitioners, without package, by what they do; classes of the user's own are Java, which is not loaded.
+#: Apache Hudi's partitioners, without package, by what they do.
 _PARTITIONERS: Final[Mapping[str, SortMode]] = {
     "RDDCustomColumnsSortPartitioner": SortMode.GLOBAL_SORT,
     "RowCustomColumnsSortPartitioner": SortMode.GLOBAL_SORT,
@@ -66,13 +66,15 @@ class BulkLayout:
     """The layout of a bulk insert.
 
     `columns` are those that the options name to sort by; `with_key` says that the key fields follow them. `tasks` is the number of Spark
-    tasks that write, None for as many as the rows come in.
+    tasks that write, None for as many as the rows come in. `partitioner` is the user's own, `name` how the options call it.
     """
 
     mode: SortMode = SortMode.NONE
     columns: tuple[str, ...] = ()
     with_key: bool = False
     tasks: int | None = None
+    partitioner: BulkInsertPartitioner | None = None
+    name: str = ""
 
     def order(self, config: TableConfig, known: Collection[str]) -> tuple[str, ...]:
         """Return the columns by which rows are sorted, the partition fields first; none when they are not.
@@ -86,33 +88,48 @@ class BulkLayout:
         """
         for column in self.columns:
             if column.partition(".")[0] not in known:
-                raise OptionError(f"{SORT_COLUMNS} names the column '{column}', which the rows do not have.{did_you_mean(column, known)}")
+                raise OptionError(f"{self._named_by} names the column '{column}', which the rows do not have.{did_you_mean(column, known)}")
         if not self.mode.sorts:
             return ()
+        if self.partitioner is not None:
+            return (*self.columns, *(config.record_key_fields if self.with_key else ()))
         keys = config.record_key_fields if self.with_key or not self.columns else ()
         if self.mode is SortMode.PARTITION_PATH_REPARTITION_AND_SORT and not self.columns:
             keys = ()
         return tuple(dict.fromkeys(name for name in (*config.partition_fields, *self.columns, *keys) if name.partition(".")[0] in known))
+
+    @property
+    def _named_by(self) -> str:
+        return SORT_COLUMNS if self.partitioner is None else f"{PARTITIONER}={self.name}"
 
 
 def bulk_layout(options: Options) -> BulkLayout:
     """Return what the options decide.
 
     Raises:
-        UnsupportedError: the class of the partitioner is not one of Hudi's that is served.
-        OptionError: such a class needs columns to sort by, and none are named.
+        UnsupportedError: the partitioner is neither one of Apache Hudi's that is served, nor registered, nor named as `module:Class`.
+        OptionError: the partitioner needs columns to sort by, and none are named; or it cannot be loaded.
     """
+    tasks = options.integer(_TASKS) or None
+    suffix = options.flag(_SUFFIX)
     mode = SortMode(options.text(SORT_MODE).upper())
     columns = tuple(name.strip() for name in options.text(SORT_COLUMNS).split(",") if name.strip())
-    partitioner = options.text(_PARTITIONER).rpartition(".")[2]
-    if partitioner:
-        if partitioner not in _PARTITIONERS:
-            served = ", ".join(_PARTITIONERS)
-            raise UnsupportedError(f"{_PARTITIONER}={partitioner} is not served: Java classes are not loaded. Served are {served}.")
-        mode = _PARTITIONERS[partitioner]
-        if "CustomColumns" in partitioner and not columns:
-            raise OptionError(f"{_PARTITIONER}={partitioner} sorts by the columns of {SORT_COLUMNS}: name some.")
+    given = options.text(PARTITIONER)
+    known = given.rpartition(".")[2]
+    if given and known not in _PARTITIONERS:
+        return _of_user(given, columns, tasks, with_key=suffix)
+    if known:
+        mode = _PARTITIONERS[known]
+        if "CustomColumns" in known and not columns:
+            raise OptionError(f"{PARTITIONER}={known} sorts by the columns of {SORT_COLUMNS}: name some.")
     elif columns and not mode.sorts:
         mode = SortMode.GLOBAL_SORT
-    tasks = options.integer(_TASKS)
-    return BulkLayout(mode, columns, options.flag(_SUFFIX), tasks or None)
+    return BulkLayout(mode, columns, suffix, tasks)
+
+
+def _of_user(name: str, columns: tuple[str, ...], tasks: int | None, *, with_key: bool) -> BulkLayout:
+    """Return the layout of a partitioner of the user's own; columns of the options come before its own."""
+    partitioner = find_partitioner(name)
+    order = tuple(dict.fromkeys((*columns, *partitioner.sort_columns)))
+    mode = SortMode.PARTITION_SORT if order else SortMode.NONE
+    return BulkLayout(mode, order, with_key, tasks, partitioner, name)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from pyhudi.errors import OptionError
 from pyhudi.index.index_factory import check_virtual_keys
@@ -24,6 +25,7 @@ from pyhudi.write.options.bulk_layout import BulkLayout, bulk_layout
 from pyhudi.write.options.validate_options import check_agreement
 from pyhudi.write.tagging.tag import KeyRules
 
+MAX_FILE_ROWS: Final = "pyhudi.parquet.max.file.rows"
 _GENERATOR = "hoodie.datasource.write.keygenerator.type"
 _COMBINE = {Operation.UPSERT: "hoodie.combine.before.upsert", Operation.DELETE: "hoodie.combine.before.delete"}
 #: Hudi's names of codecs that Parquet calls otherwise.
@@ -117,6 +119,13 @@ def _everywhere(options: Options, config: TableConfig) -> Options:
     return Options(given)
 
 
+def _max_file_rows(options: Options) -> int | None:
+    """Return how many rows a file is planned for at most; None where a size in bytes is given, which is obeyed."""
+    if options.get("hoodie.parquet.max.file.size") is not None and options.get(MAX_FILE_ROWS) is None:
+        return None
+    return options.integer(MAX_FILE_ROWS) or None
+
+
 def writer_settings(options: Options) -> WriterSettings:
     """Return how files are written; what no option says is as `WriterSettings` has it.
 
@@ -128,6 +137,7 @@ def writer_settings(options: Options) -> WriterSettings:
         compression=_CODECS.get(codec, codec),
         max_file_bytes=options.integer("hoodie.parquet.max.file.size"),
         small_file_bytes=options.integer("hoodie.parquet.small.file.limit"),
+        max_file_rows=_max_file_rows(options),
         row_group_bytes=options.integer("hoodie.parquet.block.size"),
         page_bytes=options.integer("hoodie.parquet.page.size"),
         dictionary=options.flag("hoodie.parquet.dictionary.enabled"),

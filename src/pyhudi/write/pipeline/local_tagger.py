@@ -7,6 +7,7 @@ import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -25,6 +26,7 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.write.input.prepare_rows import keyed_deletes, keyed_rows, require_columns, with_path_columns
 from pyhudi.write.input.sort_rows import sort_rows
 from pyhudi.write.input.split_by_partition import split_by_partition
+from pyhudi.write.options.bulk_partitioner import task_numbers
 from pyhudi.write.pipeline.write_stage import WriteStage
 from pyhudi.write.plan.task_route import LoadedTask, load_tasks
 from pyhudi.write.plan.workload_profile import Profile, profile_of
@@ -36,6 +38,7 @@ from pyhudi.write.tagging.prepped import SliceIndex
 from pyhudi.write.tagging.tag import TagOptions, assign_buckets, dedupe_keys, drop_no_op_inserts, tag_rows
 from pyhudi.write.tagging.virtual_key_lookup import holds_old_names, with_location
 
+_TASK = "_pyhudi_bulk_task"
 IN_THIS_PROCESS = "the rows were in this process already"
 
 
@@ -126,14 +129,27 @@ def _tagged(stage: WriteStage, data: pa.Table) -> tuple[list[TaggedRows], TagOpt
         return assign_buckets(_tagged_located(stage, data, tagging), tagging, stage.lookup), tagging
     if names_records(stage.request.operation, stage.table_config):
         return _tagged_by_names(stage, data)
-    if order := stage.config.bulk.order(stage.table_config, data.schema.names):
-        data = sort_rows(data, order)
+    data = _laid_out(stage, data)
     keyed = _keyed(stage, data)
     tagging = stage.resolve_tagging(_batch(stage, keyed))
     if stage.request.operation is not Operation.DELETE and (tagging.looks_up or tagging.precombine):
         require_columns(data.schema, stage.records.ordering_fields, "an ordering field", stage.table_config)
     parts = split_by_partition(dedupe_keys(keyed, tagging, stage.records))
     return tag_rows(parts, tagging, stage.records, stage.lookup), tagging
+
+
+def _laid_out(stage: WriteStage, data: pa.Table) -> pa.Table:
+    """Return the rows of a bulk insert in the order that its layout wants; in this process there is one task."""
+    layout = stage.config.bulk
+    order = layout.order(stage.table_config, data.schema.names)
+    if layout.partitioner is None:
+        return sort_rows(data, order) if order else data
+    tasks = layout.tasks or 1
+    numbers = [task_numbers(layout.name, layout.partitioner, batch, tasks) for batch in data.to_batches()]
+    if order:
+        data = data.append_column(_TASK, pa.chunked_array(numbers, pa.int64()))
+        return sort_rows(data, [_TASK, *order]).drop_columns([_TASK])
+    return data.take(pa.array(np.argsort(np.concatenate(numbers), kind="stable"))) if numbers else data
 
 
 def _batch(stage: WriteStage, keyed: pa.Table) -> BatchKeys | None:

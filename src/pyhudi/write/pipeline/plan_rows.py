@@ -119,11 +119,12 @@ def _sizing(stage: WriteStage, profile: Profile, row_bytes: float) -> Sizing:
     """Return what planning must know of the table's files."""
     config, view, columns = stage.config, stage.context.view, stage.request.columns
     table = stage.context.table
+    settings = config.writer.bounded_by_rows(row_bytes)
     files = insert_candidates(
         view,
         profile,
         row_bytes,
-        config.writer,
+        settings,
         config.small_file_candidates,
         allow_updated_groups=columns is None,
         clustered=clustered_groups(table.storage, table.config, table.timeline),
@@ -131,7 +132,7 @@ def _sizing(stage: WriteStage, profile: Profile, row_bytes: float) -> Sizing:
     is_merge_on_read = stage.table_config.is_merge_on_read
     pending = view.pending_compaction if is_merge_on_read and stage.table_config.layout == 1 else None
     compacting = None if pending is None else {group: compaction.instant for group, compaction in pending.items()}
-    return Sizing(files, row_bytes, config.writer, is_merge_on_read, columns, compacting)
+    return Sizing(files, row_bytes, settings, is_merge_on_read, columns, compacting)
 
 
 def _layout_files(tagging: TagOptions, profile: Profile, view: FileSystemView) -> Mapping[str, bytes]:
