@@ -6,6 +6,8 @@ import contextlib
 import json
 import os
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,9 @@ from pyhudi import HudiTable
 from pyhudi.errors import OptionError, UnsupportedError, UsageError
 from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.spark.streaming.stream_sink import StreamSink
+from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.workers import wait_for_background
+from tests.unit.table.tables import make_table
 
 pytestmark = pytest.mark.spark
 
@@ -262,3 +266,27 @@ class Limited:
         finally:
             query.stop()
         return result
+
+
+@pytest.mark.parametrize(("error", "lines"), [("BrokenPipeError", 1), ("ValueError", 9)])
+def test_source_of_a_stopped_stream_ends_with_one_line(tmp_path: Path, error: str, lines: int) -> None:
+    make_table(LocalStorage(str(tmp_path / "t")))
+    # As PySpark's process of the source ends: it reads no further call, and fails to answer.
+    script = f"""
+import sys, types
+sys.modules["__main__"].__spec__ = types.SimpleNamespace(name="pyspark.sql.streaming.python_streaming_source_runner")
+from pyspark.sql.types import StructType
+from pyhudi.spark.streaming.stream_source import HudiStream
+reader = HudiStream({{"path": {str(tmp_path / "t")!r}}}).streamReader(StructType())
+try:
+    try:
+        raise EOFError
+    finally:
+        reader.stop()
+except BaseException:
+    raise {error}
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert len(ended.stderr.splitlines()) >= lines, ended.stderr
+    assert (len(ended.stderr.splitlines()) == 1 and ended.stderr.endswith("/t was stopped\n")) == (lines == 1)

@@ -6,10 +6,13 @@ client of Spark's Thrift server.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,14 +101,25 @@ def _self_join(door: Door) -> list[int]:
 
 
 def _jdbc(door: Door) -> list[int]:
-    java = door.session._jvm
-    connection = java.org.apache.hive.jdbc.HiveDriver().connect(f"jdbc:hive2://127.0.0.1:{door.port}/default", java.java.util.Properties())
-    try:
-        rows = connection.createStatement().executeQuery(f"SELECT id FROM {door.name}")
+    with _connected(door.session, door.port) as ids_of:
+        return ids_of(door.name)
+
+
+@contextlib.contextmanager
+def _connected(session: SparkSession, port: int) -> Iterator[Callable[[str], list[int]]]:
+    """A JDBC connection, which is a session of the Thrift server; gives the ids of a table."""
+    java = session._jvm
+    connection = java.org.apache.hive.jdbc.HiveDriver().connect(f"jdbc:hive2://127.0.0.1:{port}/default", java.java.util.Properties())
+
+    def ids_of(name: str) -> list[int]:
+        rows = connection.createStatement().executeQuery(f"SELECT id FROM {name}")
         result = []
         while rows.next():
             result.append(rows.getInt(1))
         return sorted(result)
+
+    try:
+        yield ids_of
     finally:
         connection.close()
 
@@ -281,3 +295,31 @@ def test_a_writing_statement_sees_one_snapshot_and_leaves_nothing_behind(people)
     java = people.session._jsparkSession
     people.table("people").delete(where="id = 2")
     assert [row.getInt(0) for row in java.sql("SELECT id FROM people ORDER BY id").collect()] == [1, 3]
+
+
+def test_sessions_of_the_thrift_server_read_side_by_side_what_is_written_meanwhile(sql, port):
+    name, last, clients = f"{sql.database}.t", 6, 4
+    sql(f"CREATE TABLE {name} (id INT, name STRING) USING hudi TBLPROPERTIES (primaryKey = 'id')")
+    sql(f"INSERT INTO {name} VALUES (1, 'n')")
+    committed, connected = [1], threading.Barrier(clients + 1)
+
+    def read(_: int) -> int:
+        reads = 0
+        with _connected(sql.session, port) as ids_of:
+            connected.wait(60)
+            while True:
+                before = committed[-1]
+                ids = ids_of(name)
+                assert ids == list(range(1, len(ids) + 1))
+                assert before <= len(ids) <= committed[-1] + 1  # a write is visible a moment before the writer knows
+                reads += 1
+                if before == last:
+                    return reads
+
+    with ThreadPoolExecutor(clients) as threads:
+        readers = [threads.submit(read, number) for number in range(clients)]
+        connected.wait(60)
+        for number in range(2, last + 1):
+            sql(f"INSERT INTO {name} VALUES ({number}, 'n')")
+            committed.append(number)
+        assert all(reader.result(120) >= 1 for reader in readers)

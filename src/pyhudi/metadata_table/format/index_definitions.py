@@ -44,11 +44,16 @@ def load_definitions(storage: Storage, config: TableConfig) -> dict[str, IndexDe
     """Return the definitions by name; empty for a table without the file.
 
     Raises:
-        CorruptTableError: the file is damaged, or the table's properties name one that is not there.
+        CorruptTableError: the file is damaged, or the table's properties name one that is not there or not inside the table.
     """
     path = config.properties.get(PATH_PROPERTY, "")
     if not path:
         return {}
+    if set(path.split("/")) & {"", ".", ".."}:
+        raise CorruptTableError(
+            f"{PATH_PROPERTY}={path} in '.hoodie/hoodie.properties' of table {storage.uri} is no file of the table: the properties are "
+            "damaged, restore them from hoodie.properties.backup"
+        )
     try:
         data = storage.read(path, max_bytes=_MAX_BYTES)
     except FileNotFoundError:

@@ -10,9 +10,12 @@ batch planned last, which Spark plans again, over nothing, when a stream is rest
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from functools import partial
+from types import TracebackType
+from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -49,6 +52,8 @@ _FORMAT: Final = "hoodie.datasource.query.incremental.format"
 _START: Final = "hoodie.datasource.streaming.startOffset"
 _MAX_COMMITS: Final = "pyhudi.streaming.max.commits"
 _TIMES_OF_VERSION: Final = "hoodie.datasource.read.streaming.table.version"
+_SOURCE_PROCESS: Final = "pyspark.sql.streaming.python_streaming_source_runner"
+_ExceptHook: TypeAlias = Callable[[type[BaseException], BaseException, TracebackType | None], object]
 
 
 class HudiStream(DataSource):
@@ -134,6 +139,14 @@ class _Reader(DataSourceStreamReader):
         bare = replace(selection, snapshot=replace(selection.snapshot))
         return [_Slice(bare, file_slice, self._schema) for file_slice in file_slices]
 
+    def stop(self) -> None:
+        """Say in one line that the stream ended, where Spark closed the connection: so it stops a query.
+
+        PySpark's process of the source calls this with its `EOFError` under way, fails to answer, and would print two tracebacks.
+        """
+        if isinstance(sys.exc_info()[1], EOFError) and _is_source_process():
+            sys.excepthook = partial(_report_end, self._storage.uri, sys.excepthook)
+
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one part of a batch."""
         assert isinstance(partition, _Slice | _Changes)
@@ -142,6 +155,18 @@ class _Reader(DataSourceStreamReader):
     @property
     def _by_requested(self) -> bool:
         return self._options.get(_TIMES_OF_VERSION) == "6"
+
+
+def _is_source_process() -> bool:
+    """Tell whether this is the process that PySpark starts for a source, and nobody's program."""
+    return getattr(sys.modules["__main__"].__spec__, "name", None) == _SOURCE_PROCESS
+
+
+def _report_end(uri: str, otherwise: _ExceptHook, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    if isinstance(error, ConnectionError):
+        print(f"pyhudi: the stream of table {uri} was stopped", file=sys.stderr)  # noqa: T201 - its log is this process's stderr
+    else:
+        otherwise(kind, error, trace)
 
 
 def stream_options(given: Mapping[str, str]) -> Options:
