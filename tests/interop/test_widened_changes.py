@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from pyhudi import HudiTable
 from tests.interop.change_data_recipes import changes
 from tests.interop.reference import ReferenceHudi
-from tests.interop.test_change_data import told
+from tests.interop.test_change_data import change_texts
 
 NARROW = pa.schema({"id": pa.string(), "ts": pa.int64(), "n": pa.int32(), "x": pa.float32(), "text": pa.int32()})
 WIDE = pa.schema({"id": pa.string(), "ts": pa.int64(), "n": pa.int64(), "x": pa.float64(), "text": pa.string()})
@@ -48,9 +48,9 @@ def test_change_data_of_widened_columns(kind: str, mode: str, reference: Referen
     reference.write(path, pa.Table.from_pylist([wide(1, 3), wide(3, 3)], WIDE), "append", given)
     ours = HudiTable.open(path).changes(format="cdc")
     assert ours.num_rows == 6
-    assert told(ours) == told(changes(reference, path))
+    assert change_texts(ours) == change_texts(changes(reference, path))
     HudiTable.open(path).upsert(pa.Table.from_pylist([wide(2, 4)], WIDE))
-    assert told(HudiTable.open(path).changes(format="cdc")) == told(changes(reference, path))
+    assert change_texts(HudiTable.open(path).changes(format="cdc")) == change_texts(changes(reference, path))
 
 
 def test_widened_record_key_is_the_same_key(reference: ReferenceHudi, spark: SparkSession, tmp_path: Path) -> None:
