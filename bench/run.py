@@ -21,6 +21,10 @@ ROOT = Path(__file__).resolve().parent.parent
 BATCHES = 10
 
 
+#: What follows this heading in the document was measured by `bench.kernels`, and stays.
+APART = "## Measured apart\n"
+
+
 def main() -> None:
     """Parse the arguments, run the lanes, write the report."""
     arguments = parse_arguments()
@@ -38,7 +42,9 @@ def main() -> None:
     last.write_text(to_json(measured, facts))
     page = to_markdown(measured, facts)
     if arguments.docs:
-        (ROOT / "docs" / "benchmarks.md").write_text(page)
+        document = ROOT / "docs" / "benchmarks.md"
+        _, heading, apart = document.read_text().partition(APART)
+        document.write_text(f"{page.rstrip()}\n\n{heading}{apart}" if heading else page)
     print(page)
 
 

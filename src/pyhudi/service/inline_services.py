@@ -16,7 +16,7 @@ from pyhudi.engine.engine_protocol import Engine
 from pyhudi.errors import ConflictError, HudiError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.service.archival.inline_archival import archive_after_commit
-from pyhudi.service.cleaning.inline_cleaning import clean_after_commit, clean_before_write
+from pyhudi.service.cleaning.inline_cleaning import clean_after_commit, clean_before_unlock, clean_before_write
 from pyhudi.service.clustering.expire_clusterings import expire_after_commit as expire_clusterings_after_commit
 from pyhudi.service.clustering.inline_clustering import cluster_after_commit, cluster_before_write
 from pyhudi.service.compaction.inline_compaction import check_compaction_options, compact_after_commit
@@ -69,17 +69,27 @@ class InlineServices:
         clean_before_write(runner, self.options)
         cluster_before_write(runner, self.options, config)
 
-    def after_commit(self, table: LockedTable, committed: Committed | None, view: FileSystemView) -> None:
-        """Run what is due; nothing when nothing was committed. The table's lock must be free. `view` shows the table before the commit.
+    def before_unlock(self, table: LockedTable, committed: Committed | None, view: FileSystemView) -> Callable[[], None]:
+        """Clean what is soon done, while the lock is still held, and return what is to be called without it: the other services.
+
+        Args:
+            table: the table as it was before the commit.
+            committed: the commit; None does nothing.
+            view: shows the table before the commit.
 
         What goes wrong is logged, not raised: the write is committed, and a caller that heard of an error would repeat it.
         """
         if committed is None:
-            return
+            return lambda: None
         runner = service_runner(self.storage, self.clock, self.ids, self.options, self.engine)
         written = WrittenTable(runner, table.config, table.timeline.with_instant(committed.instant), self.options, committed, view)
+        is_cleaned = self._attempt("cleaning", lambda: clean_before_unlock(written))
+        return lambda: self._after_commit(written, is_cleaned=is_cleaned is not False)
+
+    def _after_commit(self, written: WrittenTable, *, is_cleaned: bool) -> None:
         for noun, due_work in _AFTER_COMMIT:
-            self._run_due(noun, due_work, written)
+            if due_work is not clean_after_commit or not is_cleaned:
+                self._run_due(noun, due_work, written)
 
     def _run_due(self, noun: str, due_work: Callable[[WrittenTable], InlineRun | None], written: WrittenTable) -> None:
         work = self._attempt(noun, lambda: due_work(written))

@@ -92,6 +92,7 @@ def commit_rewrite(
         replaced=replaced,
     )
     table, in_step = prepare_metadata_table(table, metadata.schema_json, history=history)
-    return complete_commit(
+    completed = complete_commit(
         table, instant, metadata, in_step, history=history, before_completion=before_completion, after_completion=after_completion
     )
+    return completed.instant

@@ -1,4 +1,5 @@
-"""A write of rows, for every engine: services that are due before - lock - plan - start - tasks - commit - services that are due after.
+"""A write of rows, for every engine: services that are due before - lock - plan - start - tasks - commit - a short clean - unlock - the
+other services that are due.
 
 An engine takes part by `pyhudi.write.pipeline.write_stage.Tagger`: `pyhudi.write.pipeline.local_tagger` for rows in this process,
 `pyhudi.spark.writer.spark_tagger` for rows in Spark.
@@ -68,7 +69,8 @@ def write_rows(table: OpenTable, request: WriteRequest, config: WriteConfig, tag
         _planned(table, txn, request, config, tagger) as work,
     ):
         results, committed = _carry_out(txn, request.operation, work, config)
-    services.after_commit(txn.table, committed, txn.view)
+        run_services = services.before_unlock(txn.table, committed, txn.view)
+    run_services()
     counts = count_results(results, work.batch.late)
     return write_result(committed, work.plan, counts, work.batch.tagging, time.perf_counter() - started, work.new_columns)
 

@@ -8,7 +8,7 @@ and the metadata table's own services run. Rules: `BaseHoodieWriteClient.commitS
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pyhudi.codec.actions.commit_metadata import commit_content
 from pyhudi.kernels.tasks.write_task import TaskResult
@@ -47,6 +47,14 @@ def checksums_of_logs(results: Iterable[TaskResult]) -> dict[str, str]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class CompletedAction:
+    """An action that is visible, and the metadata table as it is then; None where there is none, or it has to be opened again."""
+
+    instant: Instant
+    sync: MetadataSync | None = None
+
+
 def complete_commit(
     table: LockedTable,
     inflight: Instant,
@@ -56,8 +64,8 @@ def complete_commit(
     history: SchemaHistory | None = None,
     before_completion: Callable[[], None] = lambda: None,
     after_completion: Callable[[], None] = lambda: None,
-) -> Instant:
-    """Make an action visible whose files are reconciled, and return the completed instant.
+) -> CompletedAction:
+    """Make an action visible whose files are reconciled.
 
     Args:
         table: the table, locked, with its timeline read again.
@@ -83,8 +91,7 @@ def complete_commit(
     completed = table.writer.complete(inflight, table.times.next(), content)
     after_completion()
     delete_marker_directory(table.storage, inflight.requested)
-    maintain(sync)
-    return completed
+    return CompletedAction(completed, maintain(sync))
 
 
 def _completed_before(table: LockedTable, inflight: Instant) -> dict[str, str]:

@@ -58,7 +58,7 @@ def prepare_metadata_table(
 
 
 def record_commit(in_step: MetadataSync, instant: str, metadata: CommitMetadata, history: SchemaHistory | None = None) -> MetadataSync:
-    """Record a commit of any kind that is about to complete, and return the metadata table to continue with; `history` as in
+    """Record a commit of any kind that is about to complete, and return the table with it; `history` as in
     `prepare_metadata_table`.
 
     Raises:
@@ -67,11 +67,9 @@ def record_commit(in_step: MetadataSync, instant: str, metadata: CommitMetadata,
     """
     schema = _columns(metadata.schema_json, None if history is None else history.written(instant))
     try:
-        in_step.record_commit(instant, metadata, schema)
+        return in_step.record_commit(instant, metadata, schema)
     except CorruptTableError as error:
-        in_step = rebuilt(in_step, str(error), schema)
-        in_step.record_commit(instant, metadata, schema)
-    return in_step
+        return rebuilt(in_step, str(error), schema).record_commit(instant, metadata, schema)
 
 
 def rollback_pending(table: LockedTable, done: RollbackMetadata) -> None:
@@ -92,17 +90,22 @@ def rollback_pending(table: LockedTable, done: RollbackMetadata) -> None:
         drop_metadata_table(table.storage, table.config, sources)
 
 
-def maintain(in_step: MetadataSync | None) -> None:
-    """Look after the metadata table once the action is complete; what goes wrong is left to the next writer."""
+def maintain(in_step: MetadataSync | None) -> MetadataSync | None:
+    """Look after the metadata table once the action is complete; what goes wrong is left to the next writer.
+
+    Returns:
+        The metadata table as it is then; None where there is none, or it has to be opened again.
+    """
     if in_step is None:
-        return
+        return None
     try:
-        in_step.maintain()
+        return in_step.maintain()
     except CorruptTableError as error:
         _log.warning("the metadata table of %s is deleted, the next write rebuilds it: %s", in_step.storage.uri, error)
         drop_metadata_table(in_step.storage, in_step.config, in_step.mdt.sources)
     except (HudiError, OSError) as error:
         _log.warning("the metadata table of %s was not compacted, the next write tries again: %s", in_step.storage.uri, error)
+    return None
 
 
 def sources_of(table: LockedTable) -> TimeAndIds:

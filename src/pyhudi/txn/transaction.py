@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from pyhudi.codec.actions.commit_metadata import commit_content
@@ -27,7 +27,7 @@ from pyhudi.spec.table_identity import identity_note
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.commit_checks import check_nothing_planned, check_timeline_unchanged
-from pyhudi.txn.commit_sequence import checksums_of_logs, complete_commit, reconcile_files
+from pyhudi.txn.commit_sequence import CompletedAction, checksums_of_logs, complete_commit, reconcile_files
 from pyhudi.txn.failed_writes_policy import EAGER, FailedWritesSettings
 from pyhudi.txn.heartbeats import Heartbeat
 from pyhudi.txn.ids import Ids
@@ -44,11 +44,20 @@ class RollBack(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class LockedState:
+    """A table and its metadata table, None where it has none, as a write leaves them: what may be continued before the lock is released."""
+
+    table: LockedTable
+    sync: MetadataSync | None
+
+
+@dataclass(frozen=True, slots=True)
 class Committed:
-    """A write that is visible."""
+    """A write that is visible; `state` is None where the table has to be read again."""
 
     instant: Instant
     metadata: CommitMetadata
+    state: LockedState | None = None
 
 
 class Transaction:
@@ -137,7 +146,14 @@ class Transaction:
             operation=self.operation,
             replaced=replaced,
         )
-        return Committed(complete_commit(table, self._inflight, metadata, self._in_step, history=history), metadata)
+        completed = complete_commit(table, self._inflight, metadata, self._in_step, history=history)
+        return Committed(completed.instant, metadata, self._state(completed))
+
+    def _state(self, completed: CompletedAction) -> LockedState | None:
+        """Return the table with this write. Times of completion in layout 1 are those of files, which nobody has read."""
+        if self.table.config.layout == 1 or (self._in_step is not None and completed.sync is None):
+            return None
+        return LockedState(replace(self.table, timeline=self.table.timeline.with_instant(completed.instant)), completed.sync)
 
     def end_heartbeat(self) -> None:
         """Stop saying that this write is alive."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from pyhudi.codec.actions.action_files import decode
 from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.metadata_table.format.merge_records import is_tombstone
 from pyhudi.metadata_table.format.metadata_settings import MetadataSettings
 from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
 from pyhudi.metadata_table.lifecycle.prepare_metadata import prepare
@@ -57,14 +58,14 @@ def record(storage: Storage, instant: Instant, max_delta_commits: int = 10, log_
     if instant.action is Action.CLEAN:
         metadata = decode(instant.action, instant.state, read_bytes(storage, config, instant))
         assert isinstance(metadata, CleanMetadata)
-        in_step.record_clean(instant.requested, metadata)
+        in_step = in_step.record_clean(instant.requested, metadata)
     else:
-        record_commit(in_step, instant.requested, read_commit(storage, config, instant))
+        in_step = record_commit(in_step, instant.requested, read_commit(storage, config, instant))
     in_step.maintain()
 
 
-def record_commit(in_step: MetadataSync, requested: str, metadata: CommitMetadata) -> None:
-    in_step.record_commit(requested, metadata, avro_to_arrow(metadata.schema_json) if metadata.schema_json else None)
+def record_commit(in_step: MetadataSync, requested: str, metadata: CommitMetadata) -> MetadataSync:
+    return in_step.record_commit(requested, metadata, avro_to_arrow(metadata.schema_json) if metadata.schema_json else None)
 
 
 def replay(storage: Storage, max_delta_commits: int = 10, log_compaction_blocks: int | None = None) -> None:
@@ -84,3 +85,8 @@ def contents(storage: Storage) -> dict[str, dict[str, Any]]:
     """Every record of the metadata table, by partition and key."""
     table = metadata_table(storage)
     return {name: dict(table.partition(name).scan()) for name in table.partitions}
+
+
+def live_contents(storage: Storage) -> dict[str, dict[str, Any]]:
+    """The same without tombstones, which a compaction leaves out."""
+    return {name: {key: one for key, one in records.items() if not is_tombstone(one)} for name, records in contents(storage).items()}

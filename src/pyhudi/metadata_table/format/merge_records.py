@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.metadata_table.format.record import ColumnStats, FileEntry, FileList, MetadataRecord, SecondaryEntry
+from pyhudi.metadata_table.format.record import BloomFilterRecord, ColumnStats, FileEntry, FileList, MetadataRecord, SecondaryEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,11 @@ def merge_all(older: MetadataRecord | None, changes: Iterable[MetadataRecord | N
         else:
             is_live, entries = None if change is None else merge(is_live, change), None
     return is_live
+
+
+def is_tombstone(record: MetadataRecord) -> bool:
+    """Tell whether a record only says that something is deleted: where nothing older can come any more, it says nothing."""
+    return isinstance(record, ColumnStats | BloomFilterRecord | SecondaryEntry) and record.is_deleted
 
 
 def _kind(record: MetadataRecord) -> str:

@@ -11,7 +11,7 @@ Rules: `HoodieBackedTableMetadataWriter`; docs/format/metadata-table.md#initiali
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -42,8 +42,8 @@ class MetadataSync:
     mdt: MetadataWriterTable
     settings: MetadataSettings = DEFAULTS
 
-    def record_commit(self, instant: str, metadata: CommitMetadata, schema: pa.Schema | None) -> None:
-        """Record a commit, deltacommit, compaction, clustering or overwrite that is about to complete.
+    def record_commit(self, instant: str, metadata: CommitMetadata, schema: pa.Schema | None) -> MetadataSync:
+        """Record a commit, deltacommit, compaction, clustering or overwrite that is about to complete, and return the table with it.
 
         Args:
             instant: its requested time.
@@ -56,32 +56,37 @@ class MetadataSync:
         """
         table = DataTable(self.view, self.mdt, schema, self.settings)
         changes = {name: kind.of_commit(table, name, instant, metadata) for name, kind in self._kinds.items()}
-        write_changes(self.mdt, instant, changes, self.config.metadata_partitions_inflight)
+        return replace(self, mdt=write_changes(self.mdt, instant, changes, self.config.metadata_partitions_inflight))
 
-    def record_clean(self, instant: str, metadata: CleanMetadata) -> None:
+    def record_clean(self, instant: str, metadata: CleanMetadata) -> MetadataSync:
         """Record a clean that has deleted its files and is about to complete; errors as of `record_commit`."""
         table = DataTable(self.view, self.mdt, None, self.settings)
         changes = {name: kind.of_clean(table, name, instant, metadata) for name, kind in self._kinds.items()}
         recorded = {name: change for name, change in changes.items() if change is not None}
-        write_changes(self.mdt, instant, recorded, self.config.metadata_partitions_inflight)
+        return replace(self, mdt=write_changes(self.mdt, instant, recorded, self.config.metadata_partitions_inflight))
 
-    def maintain(self) -> None:
+    def maintain(self) -> MetadataSync:
         """Compact, clean and log compact the metadata table if that is due; after the action completed, while the lock is still held.
+
+        Returns:
+            The table with its metadata table as it is then.
 
         Raises:
             StorageError: the storage failed; the metadata table is as good as before.
         """
         waiting = any(instant.action is not Action.DELTA_COMMIT for instant in self.mdt.timeline.pending())
-        now = delta_commits(self.mdt) + 1  # that of the action; read again is the timeline only for something to do
+        now, limit = delta_commits(self.mdt), self.settings.max_delta_commits
         blocks = self.settings.log_compaction_blocks
-        joins = blocks is not None and unjoined_delta_commits(self.mdt) + 1 >= blocks
-        if waiting or joins or now == AFTER_COMPACTION or now >= self.settings.max_delta_commits:
-            mdt, inflight, data = self.mdt.reload(), self.config.metadata_partitions_inflight, self.view.timeline
-            if may_compact(mdt, data):
-                mdt = compact_if_due(mdt, self.settings.max_delta_commits, inflight)
-            mdt = clean_if_due(mdt, inflight)
-            if blocks is not None:
-                log_compact_if_due(mdt, data, blocks, inflight)
+        joins = blocks is not None and unjoined_delta_commits(self.mdt) >= blocks
+        if not (waiting or joins or now == AFTER_COMPACTION or now >= limit):
+            return self  # the timeline is read again only for something to do
+        mdt, inflight, data = self.mdt.reload(), self.config.metadata_partitions_inflight, self.view.timeline
+        if may_compact(mdt, data):
+            mdt = compact_if_due(mdt, limit, inflight)
+        mdt = clean_if_due(mdt, inflight)
+        if blocks is not None:
+            mdt = log_compact_if_due(mdt, data, blocks, inflight)
+        return replace(self, mdt=mdt)
 
     @property
     def _kinds(self) -> Mapping[str, PartitionKind]:

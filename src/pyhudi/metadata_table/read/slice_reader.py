@@ -12,7 +12,7 @@ from typing import BinaryIO, TypeAlias
 
 from pyhudi.codec.hfile import CellBlock, DataBlock, HFileReader
 from pyhudi.errors import CorruptTableError
-from pyhudi.metadata_table.format.merge_records import Joined, join, merge, merge_all
+from pyhudi.metadata_table.format.merge_records import Joined, is_tombstone, join, merge, merge_all
 from pyhudi.metadata_table.format.record import MetadataRecord
 from pyhudi.metadata_table.format.record_codec import RecordDecoder, decoder_of
 from pyhudi.metadata_table.format.record_encoder import RecordEncoder
@@ -152,7 +152,8 @@ def _records(file: HFileReader, schema: str, fetch: _Fetch, path: str) -> Iterat
 
 
 def _cell(row: bytes, record: MetadataRecord | None, encoder: RecordEncoder) -> Iterator[tuple[bytes, bytes]]:
-    if record is not None:
+    """Yield the cell of a new base file. A tombstone is left out: nothing older lies below a base file."""
+    if record is not None and not is_tombstone(record):
         yield row, encoder.encode(record)
 
 

@@ -14,6 +14,7 @@ from pyhudi.fsview.committed_sizes import CheckedView
 from pyhudi.metadata_table.format.metadata_partitions import slices_of_partition
 from pyhudi.metadata_table.format.record_encoder import RecordEncoder
 from pyhudi.spec.files.file_group import FileSlice
+from pyhudi.spec.instant import Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.prefix_storage import FolderStorage
 from pyhudi.storage.storage_protocol import Storage
@@ -96,6 +97,10 @@ class MetadataWriterTable:
     def view(self) -> CheckedView:
         """Shows its files; each of its partitions is listed once, and held against what its commits say that they wrote."""
         return CheckedView(self.storage, self.config, self.timeline)
+
+    def with_instant(self, instant: Instant) -> MetadataWriterTable:
+        """Return the table with an instant that its writer completed; its files are listed again."""
+        return replace(self, timeline=self.timeline.with_instant(instant))
 
     def reload(self) -> MetadataWriterTable:
         """Return the table with its timeline read again."""

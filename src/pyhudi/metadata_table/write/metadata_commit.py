@@ -20,8 +20,12 @@ from pyhudi.spec.files.file_group import FileGroupId, FileSlice
 from pyhudi.spec.instant import Action
 
 
-def write_changes(mdt: MetadataWriterTable, instant: str, changes: Mapping[str, PartitionChanges], inflight: Collection[str] = ()) -> None:
-    """Commit the changes of an action of the data table, by partition of the metadata table; `inflight` ones are being built.
+def write_changes(
+    mdt: MetadataWriterTable, instant: str, changes: Mapping[str, PartitionChanges], inflight: Collection[str] = ()
+) -> MetadataWriterTable:
+    """Commit the changes of an action of the data table, by partition of the metadata table, and return the metadata table with them.
+
+    Partitions that are `inflight` are being built.
 
     Raises:
         CorruptTableError: one of the partitions has no file groups.
@@ -37,7 +41,7 @@ def write_changes(mdt: MetadataWriterTable, instant: str, changes: Mapping[str, 
         operation="UPSERT_PREPPED",
     )
     content = commit_content(metadata, mdt.config.layout, sync=mdt.sources.sync_marker())
-    mdt.writer.complete(begun, mdt.next_time(instant), content)
+    return mdt.with_instant(mdt.writer.complete(begun, mdt.next_time(instant), content))
 
 
 def _slices(mdt: MetadataWriterTable, partition: str) -> Mapping[str, FileSlice]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from pyhudi.metadata_table.format.metadata_settings import DEFAULTS, MetadataSettings
+from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
 from pyhudi.service.cleaning.clean_history import completed_cleans, is_empty_file, pending_cleans, plan_of_clean
 from pyhudi.service.cleaning.clean_plan import CleanInput, PlannedClean, plan_clean
 from pyhudi.service.cleaning.clean_result import CleanResult, completed_result, planned_result
@@ -36,10 +37,11 @@ _MANY_WRITES: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Cleaning(TableService[PlannedClean, CleanWork, int, CleanResult]):
-    """Cleans of a table; `metadata` is what options say about its metadata table."""
+    """Cleans of a table; `metadata` is what options say about its metadata table, `sync` that table where the caller has it open."""
 
     settings: CleanSettings
     metadata: MetadataSettings = DEFAULTS
+    sync: MetadataSync | None = None
 
     name: ClassVar[str] = "clean"
     lock: ClassVar[ServiceLock | None] = ServiceLock("clean", "cleaning")
@@ -86,7 +88,7 @@ class Cleaning(TableService[PlannedClean, CleanWork, int, CleanResult]):
 
     def complete(self, table: LockedTable, work: CleanWork, outcome: int, engine: str) -> CleanResult:  # noqa: ARG002 - one protocol
         """Record in the metadata table what was deleted, and complete the clean."""
-        instant, done = complete_clean(table, work, outcome, self.metadata)
+        instant, done = complete_clean(table, work, outcome, self.metadata, self.sync)
         return completed_result(work.instant, instant.completed, work.planned.plan, work.files, done)
 
     def planned_result(self, plan: PlannedClean, instant: Instant | None) -> CleanResult:

@@ -73,7 +73,7 @@ def delete_file(storage: Storage, path: str) -> None:
 
 
 def complete_clean(
-    table: LockedTable, work: CleanWork, time_taken_ms: int, settings: MetadataSettings = DEFAULTS
+    table: LockedTable, work: CleanWork, time_taken_ms: int, settings: MetadataSettings = DEFAULTS, sync: MetadataSync | None = None
 ) -> tuple[Instant, CleanMetadata]:
     """Record in the metadata table what was deleted, and complete the clean; its files are deleted already.
 
@@ -82,6 +82,7 @@ def complete_clean(
         work: the clean.
         time_taken_ms: how long it took, in milliseconds.
         settings: what options say about the metadata table, whose own services run afterwards.
+        sync: the metadata table, where the caller has it open.
 
     Raises:
         ConflictError: the lock was lost, or another process has completed the clean.
@@ -98,10 +99,10 @@ def complete_clean(
         partitions={path: _partition(path, work, dropped) for path in (*work.names, *(path for path in dropped if path not in work.names))},
         extra_metadata=dict(plan.extra_metadata or {}),
     )
-    sync = _metadata_sync(table, settings)
+    sync = sync or _metadata_sync(table, settings)
     check_lock_held(table, work.instant)
     if sync is not None and metadata.partitions:
-        sync.record_clean(work.instant.requested, metadata)
+        sync = sync.record_clean(work.instant.requested, metadata)
     check_lock_held(table, work.instant)
     content = encode_clean_metadata(metadata, sync=table.ids.sync_marker())
     completed = table.writer.complete(work.instant, table.times.next(), content)

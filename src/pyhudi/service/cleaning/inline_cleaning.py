@@ -1,11 +1,13 @@
 """Cleaning after a commit, and before a write where options ask for that.
 
 Rules: `BaseHoodieWriteClient.autoCleanOnCommit`, `AsyncCleanerService`. Most commits leave nothing to clean, which is found out from what
-the write has read of the table. A clean of few files takes the table's lock once.
+the write has read of the table. A clean of few files is carried out before the write releases the table's lock, so that nothing is
+read again.
 """
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,7 +29,9 @@ from pyhudi.service.service_executor import exclusive, schedule_and_run
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.options import Options
 from pyhudi.txn.failed_writes_policy import FailedWritesPolicy
+from pyhudi.txn.locked_table import LockedTable
 
+_log = logging.getLogger(__name__)
 #: Up to so many files are deleted while the table's lock is held.
 _FEW: Final = 1000
 
@@ -50,6 +54,29 @@ def clean_before_write(runner: ServiceRunner, options: Options) -> None:
     settings = clean_settings(options)
     if settings.before_write:
         clean(runner, Cleaning(settings, metadata_settings(options)))
+
+
+def clean_before_unlock(table: WrittenTable) -> bool:
+    """Clean while the write still holds the table's lock, and tell whether that leaves nothing to `clean_after_commit`.
+
+    Raises:
+        ConflictError: another process is cleaning the table.
+        StorageError: the storage failed; the clean is finished by the next one.
+    """
+    settings, state = clean_settings(table.options), table.commit.state
+    if state is None or not settings.automatic or settings.in_background or pending_cleans(table.timeline) or _has_failed_writes(table):
+        return False
+    note_touched(table.runner.storage, table.commit.instant, table.commit.metadata)
+    try:
+        planned = _early_plan(table, settings)
+    except CorruptTableError:
+        return False
+    if planned is None or planned.files > _FEW:
+        return planned is None
+    service = Cleaning(settings, metadata_settings(table.options), state.sync)
+    with exclusive(service, table.runner):
+        _log.info("table %s: %s", table.runner.storage.uri, _carry_out(table.runner, service, state.table, planned))
+    return True
 
 
 def clean_after_commit(table: WrittenTable) -> InlineRun | None:
@@ -97,14 +124,18 @@ def clean(
             if planned is None:
                 return ()
             if planned.files <= _FEW:
-                work = service.start(table, service.request(table, planned), planned, runner)
-                return (service.complete(table, work, service.run_tasks(runner, work), runner.engine.name),)
+                return (_carry_out(runner, service, table, planned),)
     return schedule_and_run(service, runner)
 
 
 def _has_failed_writes(table: WrittenTable) -> bool:
     """Tell whether there may be failed writes that cleans roll back."""
     return table.runner.failed_writes.policy is FailedWritesPolicy.LAZY and any(one.action.writes_data for one in table.timeline.pending())
+
+
+def _carry_out(runner: ServiceRunner, service: Cleaning, table: LockedTable, planned: PlannedClean) -> CleanResult:
+    work = service.start(table, service.request(table, planned), planned, runner)
+    return service.complete(table, work, service.run_tasks(runner, work), runner.engine.name)
 
 
 def _early_plan(table: WrittenTable, settings: CleanSettings) -> PlannedClean | None:
