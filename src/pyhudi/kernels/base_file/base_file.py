@@ -108,7 +108,8 @@ class LogSettings:
 class WriterSettings:
     """How files are written; sizes in bytes. Defaults are Hudi's but for the codec, which is zstd at level 1.
 
-    `max_file_rows` bounds planned files beside their bytes, None for bytes alone. With `bloom_fits` a dynamic
+    `max_file_rows` bounds planned files beside their bytes, None for bytes alone. With `small_file_stated` the options name the
+    small-file limit, and every file below it takes new records. With `bloom_fits` a dynamic
     bloom filter is sized for the keys of its file, `bloom_entries` at most; without it, for these always.
     """
 
@@ -117,6 +118,7 @@ class WriterSettings:
     max_file_bytes: int = 125829120
     small_file_bytes: int = 104857600
     max_file_rows: int | None = None
+    small_file_stated: bool = False
     row_group_bytes: int = 125829120
     page_bytes: int = 1048576
     dictionary: bool = True

@@ -60,7 +60,7 @@ WRITING: tuple[ConfigKey, ...] = (
     served("hoodie.parquet.max.file.size", "Size in bytes that base files grow to.", Kind.POSITIVE, "125829120"),
     served(
         "hoodie.parquet.small.file.limit",
-        "Base files below this size in bytes take inserts; 0 or less turns that off.",
+        "Base files below this size in bytes take inserts, unless stated those only that are cheap to rewrite; 0 or less: none.",
         Kind.INTEGER,
         "104857600",
     ),

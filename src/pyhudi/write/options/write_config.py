@@ -138,6 +138,7 @@ def writer_settings(options: Options) -> WriterSettings:
         max_file_bytes=options.integer("hoodie.parquet.max.file.size"),
         small_file_bytes=options.integer("hoodie.parquet.small.file.limit"),
         max_file_rows=_max_file_rows(options),
+        small_file_stated=options.get("hoodie.parquet.small.file.limit") is not None,
         row_group_bytes=options.integer("hoodie.parquet.block.size"),
         page_bytes=options.integer("hoodie.parquet.page.size"),
         dictionary=options.flag("hoodie.parquet.dictionary.enabled"),

@@ -3,9 +3,10 @@
 Rules: `UpsertPartitioner.assignInserts`, `UpsertPartitioner.getSmallFiles`, `SparkUpsertDeltaCommitPartitioner`,
 `AverageRecordSizeEstimator`; docs/format/data-files.md#packing-of-inserts, docs/format/data-files.md#routing-in-merge-on-read-tables,
 docs/format/data-files.md#estimate-of-the-record-size. Unlike Hudi, the size of a record is an estimate from real bytes, never a constant
-(1024 bytes would make hundreds of small files of small records), the smallest file is filled first, and a file is left alone that is much
-larger than what it would take: a small write stays small. New records of a merge-on-read table go to base files without logs that no
-compaction is to rewrite, few at a time, because to take them the file is written again
+(1024 bytes would make hundreds of small files of small records), and the smallest file is filled first. To take new records a file is
+written again, so a file is left alone that is much larger than what it would take: a small write stays small. A file that the write
+rewrites anyway takes new records, and where the options state a small-file limit, every file below it does, as in Hudi. New records of a
+merge-on-read table go to base files without logs that no compaction is to rewrite, few at a time
 (`hoodie.merge.small.file.group.candidates.limit`).
 """
 
@@ -23,7 +24,7 @@ from pyhudi.kernels.base_file.base_file import WriterSettings
 from pyhudi.kernels.base_file.size_estimate import row_bytes
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.files.file_group import BaseFile, FileGroupId
-from pyhudi.write.plan.workload_profile import Profile
+from pyhudi.write.plan.workload_profile import PartitionProfile, Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def small_files(files: Sequence[BaseFile], settings: WriterSettings) -> list[Bas
     return sorted(small, key=lambda file: (file.size, file.name.file_id))
 
 
-#: Up to this size, or this many times the bytes of the new records, a base file below a merge-on-read table is written again for them.
+#: Up to this size, or this many times the bytes of the new records, a base file is written again for them alone.
 _CHEAP_BYTES: Final = 4 << 20
 _MOST_AMPLIFIED: Final = 8
 
@@ -92,20 +93,21 @@ def insert_candidates(
         view: the table's files.
         profile: what the write touches.
         row_bytes: bytes of a record in a base file.
-        settings: sizes of files.
+        settings: sizes of files; a small-file limit that the options state is all that is asked of a file's size.
         limit: how many base files of a partition of a merge-on-read table.
         allow_updated_groups: whether a file group that gets updates may take new records too; not when updates are partial.
         clustered: file groups that a planned clustering holds; they take no new records.
     """
     counts = {path: part.inserts for path, part in profile.partitions.items() if part.inserts}
     if not view.config.is_merge_on_read:
-        bases = {path: view.latest_base_files(path) for path in counts}
-        if not clustered:
-            return bases
-        return {path: [one for one in files if FileGroupId(path, one.name.file_id) not in clustered] for path, files in bases.items()}
+        return {
+            path: [base for base in _cheap_files(view, path, part, row_bytes, settings) if _group_of(base) not in clustered]
+            for path, part in profile.partitions.items()
+            if part.inserts
+        }
     result, planned = {}, view.pending_compaction
     for path, count in counts.items():
-        cheap = max(_CHEAP_BYTES, _MOST_AMPLIFIED * count * row_bytes)
+        cheap = _cheap_bytes(count, row_bytes, settings)
         updated = () if allow_updated_groups else profile.partitions[path].updates
         free = (
             file_slice
@@ -115,6 +117,22 @@ def insert_candidates(
         small = small_files([file_slice.base for file_slice in free if file_slice.base is not None], settings)
         result[path] = [base for base in small if base.size <= cheap][: max(0, limit)]
     return result
+
+
+def _group_of(base: BaseFile) -> FileGroupId:
+    return FileGroupId(base.partition_path, base.name.file_id)
+
+
+def _cheap_files(view: FileSystemView, path: str, part: PartitionProfile, row_bytes: float, settings: WriterSettings) -> Sequence[BaseFile]:
+    """Return the base files of a partition of a copy-on-write table that are written again anyway, or cheaply."""
+    cheap = _cheap_bytes(part.inserts, row_bytes, settings)
+    rewritten = {file_slice.base for file_slice in part.updates}
+    return [base for base in view.latest_base_files(path) if base.size <= cheap or base in rewritten]
+
+
+def _cheap_bytes(count: int, row_bytes: float, settings: WriterSettings) -> float:
+    """Return the size up to which a base file is written again for so many new records."""
+    return math.inf if settings.small_file_stated else max(_CHEAP_BYTES, _MOST_AMPLIFIED * count * row_bytes)
 
 
 _LEAST_BYTES = 1.0
