@@ -4,7 +4,7 @@ Rules: `UpsertPartitioner.assignInserts`, `UpsertPartitioner.getSmallFiles`, `Sp
 `AverageRecordSizeEstimator`; docs/format/data-files.md#packing-of-inserts, docs/format/data-files.md#routing-in-merge-on-read-tables,
 docs/format/data-files.md#estimate-of-the-record-size. Unlike Hudi, the size of a record is an estimate from real bytes, never a constant
 (1024 bytes would make hundreds of small files of small records), and the smallest file is filled first. To take new records a file is
-written again, so a file is left alone that is much larger than what it would take: a small write stays small. A file that the write
+rewritten, so a file is left alone that is much larger than what it would take: a small write stays small. A file that the write
 rewrites anyway takes new records, and where the options state a small-file limit, every file below it does, as in Hudi. New records of a
 merge-on-read table go to base files without logs that no compaction is to rewrite, few at a time
 (`hoodie.merge.small.file.group.candidates.limit`).
@@ -72,7 +72,7 @@ def small_files(files: Sequence[BaseFile], settings: WriterSettings) -> list[Bas
     return sorted(small, key=lambda file: (file.size, file.name.file_id))
 
 
-#: Up to this size, or this many times the bytes of the new records, a base file is written again for them alone.
+#: Up to this size, or this many times the bytes of the new records, a base file is rewritten for them alone.
 _CHEAP_BYTES: Final = 4 << 20
 _MOST_AMPLIFIED: Final = 8
 
@@ -124,14 +124,14 @@ def _group_of(base: BaseFile) -> FileGroupId:
 
 
 def _cheap_files(view: FileSystemView, path: str, part: PartitionProfile, row_bytes: float, settings: WriterSettings) -> Sequence[BaseFile]:
-    """Return the base files of a partition of a copy-on-write table that are written again anyway, or cheaply."""
+    """Return the base files of a partition of a copy-on-write table that are rewritten anyway, or cheaply."""
     cheap = _cheap_bytes(part.inserts, row_bytes, settings)
     rewritten = {file_slice.base for file_slice in part.updates}
     return [base for base in view.latest_base_files(path) if base.size <= cheap or base in rewritten]
 
 
 def _cheap_bytes(count: int, row_bytes: float, settings: WriterSettings) -> float:
-    """Return the size up to which a base file is written again for so many new records."""
+    """Return the size up to which a base file is rewritten for so many new records."""
     return math.inf if settings.small_file_stated else max(_CHEAP_BYTES, _MOST_AMPLIFIED * count * row_bytes)
 
 
