@@ -13,7 +13,7 @@ TYPES = pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"]
 
 
 def table_with_a_costly_file(monkeypatch: pytest.MonkeyPatch, table_type: str = "COPY_ON_WRITE") -> HudiTable:
-    """A table whose only file is larger than what is written again for few rows."""
+    """A table whose only file is larger than what is rewritten for few rows."""
     table = make_table(table_type=table_type)
     table.insert([ride(number) for number in range(3000)])
     (base,) = table.inspect.files().column("bytes").to_pylist()
