@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyhudi.codec.log.roaring_positions import NOT_IN_ORDER, iter_containers
+from pyhudi.codec.log.roaring_positions import decode_positions
 from pyhudi.codec.log.roaring_positions import last_position as greatest
-from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.spec.files.log_block import LogBlock
 
@@ -22,10 +21,7 @@ def positions_of(block: LogBlock) -> Indices:
     Raises:
         CorruptTableError: they are damaged.
     """
-    parts = [np.frombuffer(values, np.uint16) + np.int64(start) for start, values in iter_containers(block.header.positions or "")]
-    positions = np.concatenate([np.empty(0, np.int64), *parts])
-    if (np.diff(positions) <= 0).any():
-        raise CorruptTableError(NOT_IN_ORDER)
+    positions: Indices = np.frombuffer(decode_positions(block.header.positions or ""), np.uint64).astype(np.int64)
     return positions
 
 
@@ -33,6 +29,6 @@ def last_position(block: LogBlock) -> int:
     """Return the greatest position that the header of a block tells, -1 when there is none.
 
     Raises:
-        CorruptTableError: they are damaged; whether all ascend is looked at where they are used.
+        CorruptTableError: they are damaged.
     """
     return greatest(block.header.positions or "")
