@@ -12,6 +12,7 @@
     ├── StorageError          the storage failed (also an OSError)
     │   └── AlreadyExistsError    an exclusive create met an existing file
     ├── ConflictError         another writer was faster or holds the table; retry is safe
+    │   ├── WriteConflictError    one that worked at the same time changed the same data
     │   └── LockTimeoutError      the table lock was not to be had in time
     └── UnknownOutcomeError   the commit may or may not have happened; `table.history()` tells
 
@@ -74,6 +75,10 @@ class AlreadyExistsError(StorageError):
 
 class ConflictError(HudiError):
     """Another writer changed or holds what this one needs; nothing of this write is visible."""
+
+
+class WriteConflictError(ConflictError):
+    """Another writer that worked at the same time has changed the same data and came first; nothing of this write is visible."""
 
 
 class LockTimeoutError(ConflictError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.table.open_table import OpenTable
 from pyhudi.table.write_pipeline import commit, state_before
+from pyhudi.txn.failed_writes_policy import failed_writes_settings
 from pyhudi.txn.transaction import Committed, begin
 from pyhudi.write.input.alter_columns import SCHEMA_ON_READ, Change, DropColumn, RenameColumn, RetypeColumn, apply_changes
 from pyhudi.write.input.prepare_rows import TableSchema
@@ -46,13 +48,15 @@ def alter_schema(table: OpenTable, changes: Sequence[Change], options: Mapping[s
         ['id', 'city', 'ts', 'fare', 'note']
     """
     resolved = resolve(options or {})
+    failed_writes = failed_writes_settings(resolved)
     with begin(
         table.storage,
         Operation.ALTER_SCHEMA,
         wait_s=resolved.integer("hoodie.write.lock.wait_time_ms") / 1000,
         clock=table.clock,
         ids=table.ids,
-        roll_back=roll_back_failed_writes,
+        roll_back=functools.partial(roll_back_failed_writes, settings=failed_writes, writes=True),
+        failed_writes=failed_writes,
     ) as txn:
         stored, _ = state_before(txn.table)
         _check_indexes(table.storage, txn.table.config, changes)

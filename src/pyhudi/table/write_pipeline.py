@@ -10,25 +10,30 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pyhudi.errors import AlreadyExistsError
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.read.snapshot.read_schema import table_schema
 from pyhudi.schema.internal.schema_history import history_of
-from pyhudi.service.clustering.update_strategy import give_way
+from pyhudi.service.clustering.update_strategy import give_way, refuse_to_roll_back
 from pyhudi.service.inline_services import InlineServices
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
 from pyhudi.spec.extra_metadata import ENGINE_KEY, ENGINE_REASON_KEY, LOG_INSERTS_KEY, WRITER_KEY
+from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
+from pyhudi.table.agreed_schema import agreed_schema
 from pyhudi.table.open_table import OpenTable
+from pyhudi.table.write_retry import repeated
 from pyhudi.timeline.instant_details import read_commit
+from pyhudi.txn.completing_write import CompletingWrite, KeyScope
 from pyhudi.txn.locked_table import TableState
+from pyhudi.txn.optimistic import OptimisticTransaction, begin_optimistic
 from pyhudi.txn.release import VERSION
 from pyhudi.txn.schema_record import record_version
 from pyhudi.txn.transaction import Committed, Transaction, begin
-from pyhudi.write.input.prepare_rows import TableSchema
+from pyhudi.write.input.prepare_rows import TableSchema, record_context
 from pyhudi.write.options.validate_options import check_agreement
 from pyhudi.write.options.write_config import WriteConfig
 from pyhudi.write.pipeline.plan_rows import PlannedWrite, plan_rows
@@ -53,26 +58,39 @@ def write_rows(table: OpenTable, request: WriteRequest, config: WriteConfig, tag
     """
     services = InlineServices(table.storage, table.clock, table.ids, config.options, tagger.service_engine)
     services.before_write(table.config)
-    with (
-        begin(
-            table.storage,
-            request.operation,
-            wait_s=config.lock_wait_s,
-            clock=table.clock,
-            ids=table.ids,
-            roll_back=functools.partial(roll_back_failed_writes, settings=config.failed_writes, writes=True),
-            metadata_table=config.metadata_table,
-            extra_metadata=config.extra_metadata,
-            version=table.config.version,
-            failed_writes=config.failed_writes,
-        ) as txn,
-        _planned(table, txn, request, config, tagger) as work,
-    ):
-        results, committed = _carry_out(txn, request.operation, work, config)
-        run_services = services.before_unlock(txn.table, committed, txn.view)
+    if config.concurrency.is_optimistic:
+        refuse_to_roll_back(config.options)
+    work, results, committed, run_services = repeated(
+        lambda: _write_once(table, request, config, tagger, services), config.concurrency.retries
+    )
     run_services()
     counts = count_results(results, work.batch.late)
     return write_result(committed, work.plan, counts, work.batch.tagging, time.perf_counter() - started, work.new_columns)
+
+
+def _write_once(
+    table: OpenTable, request: WriteRequest, config: WriteConfig, tagger: Tagger, services: InlineServices
+) -> tuple[PlannedWrite, list[TaskResult], Committed | None, Callable[[], None]]:
+    """Tag, plan, write and commit the rows; the services that are due are to be called without the lock."""
+    with _begin(table, request.operation, config) as txn, _planned(table, txn, request, config, tagger) as work:
+        return work, *_carry_out(txn, request, work, config, services)
+
+
+def _begin(table: OpenTable, operation: Operation, config: WriteConfig) -> contextlib.AbstractContextManager[Transaction]:
+    begin_write = functools.partial(
+        functools.partial(begin_optimistic, strategy=config.concurrency.strategy) if config.concurrency.is_optimistic else begin,
+        table.storage,
+        operation,
+        wait_s=config.lock_wait_s,
+        clock=table.clock,
+        ids=table.ids,
+        roll_back=functools.partial(roll_back_failed_writes, settings=config.failed_writes, writes=True),
+        metadata_table=config.metadata_table,
+        extra_metadata=config.extra_metadata,
+        version=table.config.version,
+        failed_writes=config.failed_writes,
+    )
+    return begin_write()
 
 
 def _planned(
@@ -85,19 +103,42 @@ def _planned(
 
 
 def _carry_out(
-    txn: Transaction, operation: Operation, work: PlannedWrite, config: WriteConfig
-) -> tuple[list[TaskResult], Committed | None]:
-    """Run the tasks of a plan and commit what they wrote; no commit where nothing changes."""
+    txn: Transaction, request: WriteRequest, work: PlannedWrite, config: WriteConfig, services: InlineServices
+) -> tuple[list[TaskResult], Committed | None, Callable[[], None]]:
+    """Run the tasks of a plan, commit what they wrote, and clean what is soon done; no commit where nothing changes."""
+    operation, tagging = request.operation, work.batch.tagging
     if work.plan.changes_nothing:
-        return [], None
+        return [], None, _nothing
+    if isinstance(txn, OptimisticTransaction):
+        txn.check_buckets(is_bucketed=tagging.layout is not None, is_consistent=tagging.layout is not None and tagging.layout.is_consistent)
     profile = None if operation is Operation.BULK_INSERT else inflight_metadata(work.batch.profile, operation)
     txn.table = give_way(txn.table, work.plan.changed_groups, work.plan.replaced_groups, config.options)
     txn.start(profile, schema_json=work.schema.avro_json, history=history_of(work.schema.columns))
     _create_layout_files(txn.table.storage, work.plan)
     results = work.batch.run_tasks(work.plan)
     if work.plan.is_stream and not results:
-        return results, None
-    return results, commit(txn, work.plan, results, work.schema, new_in_logs=work.batch.tagging.layout is not None)
+        return results, None, _nothing
+    by_bucket = tagging.layout is not None
+    completing = CompletingWrite(results, work.plan.replaced, by_bucket, _key_scope(txn.table.config, request, work))
+    with txn.completing(completing):
+        schema = work.schema
+        if isinstance(txn, OptimisticTransaction):
+            schema = agreed_schema(txn, work.stored, state_before(txn.table)[0], schema)
+        committed = commit(txn, work.plan, results, schema, new_in_logs=by_bucket)
+        return results, committed, services.before_unlock(txn.table, committed, txn.view)
+
+
+def _nothing() -> None:
+    """Run no service."""
+
+
+def _key_scope(config: TableConfig, request: WriteRequest, work: PlannedWrite) -> KeyScope | None:
+    """Return where keys may be once; None where the key decides on the bucket, or a key may be in the table more than once."""
+    tagging = work.batch.tagging
+    looks_up = tagging.looks_up or request.operation is Operation.UPSERT_PREPPED
+    if not looks_up or tagging.layout is not None or not config.record_key_fields:
+        return None
+    return KeyScope(record_context(work.schema, config), tagging.index.is_global)
 
 
 def state_before(table: TableState) -> tuple[TableSchema, CommitMetadata | None]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pyhudi.spec.options import Options
+from pyhudi.txn.concurrency import is_optimistic
 from pyhudi.txn.heartbeats import DEFAULTS, HeartbeatSettings, heartbeat_settings
 
 _POLICY: Final = "hoodie.clean.failed.writes.policy"
@@ -25,12 +26,14 @@ class FailedWritesPolicy(enum.StrEnum):
 class FailedWritesSettings:
     """When failed writes are rolled back, and how a writer says that it is none of them.
 
-    `before_writes` is whether a write does so, as one under the policy EAGER always does.
+    `before_writes` is whether a write does so, as one under the policy EAGER always does. `has_concurrent_writers` is whether
+    others may be at work, whose writes are left alone while they are alive.
     """
 
     policy: FailedWritesPolicy = FailedWritesPolicy.EAGER
     heartbeats: HeartbeatSettings = DEFAULTS
     before_writes: bool = True
+    has_concurrent_writers: bool = False
 
     @property
     def sends_heartbeats(self) -> bool:
@@ -47,11 +50,14 @@ EAGER: Final = FailedWritesSettings()
 
 
 def failed_writes_settings(options: Options) -> FailedWritesSettings:
-    """Return what the options decide.
+    """Return what the options decide. Where several writers work at a time the policy is LAZY, whatever they say of it.
 
     Raises:
         OptionError: the interval of heartbeats is below a second.
+        UnsupportedError: the concurrency mode is not served.
     """
-    policy = FailedWritesPolicy(options.text(_POLICY).upper())
+    concurrent = is_optimistic(options)
+    policy = FailedWritesPolicy.LAZY if concurrent else FailedWritesPolicy(options.text(_POLICY).upper())
     before = options.text("hoodie.prewrite.cleaner.policy").upper() == _BEFORE_WRITES and policy is not FailedWritesPolicy.NEVER
-    return FailedWritesSettings(policy, heartbeat_settings(options), before or policy is FailedWritesPolicy.EAGER)
+    rolls_back = before or policy is FailedWritesPolicy.EAGER
+    return FailedWritesSettings(policy, heartbeat_settings(options), rolls_back, concurrent)

@@ -28,6 +28,7 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.commit_checks import check_nothing_planned, check_timeline_unchanged
 from pyhudi.txn.commit_sequence import CompletedAction, checksums_of_logs, complete_commit, reconcile_files
+from pyhudi.txn.completing_write import CompletingWrite
 from pyhudi.txn.failed_writes_policy import EAGER, FailedWritesSettings
 from pyhudi.txn.heartbeats import Heartbeat
 from pyhudi.txn.ids import Ids
@@ -83,6 +84,7 @@ class Transaction:
         self._in_step: MetadataSync | None = None
         self._inflight: Instant | None = None
         self._sends_heartbeats = failed_writes.sends_heartbeats
+        self._has_concurrent_writers = failed_writes.has_concurrent_writers
         self._heartbeat = Heartbeat(table.storage, self.instant, table.clock, failed_writes.heartbeats)
 
     def start(self, profile: CommitMetadata | None, *, schema_json: str | None = None, history: SchemaHistory | None = None) -> None:
@@ -102,8 +104,12 @@ class Transaction:
         if self._sends_heartbeats:
             self._heartbeat.__enter__()
         requested = self.table.writer.request(self._action, self.instant, self._request())
-        content = b"" if profile is None else _content(self.table, profile)
-        self._inflight = self.table.writer.start(requested, content)
+        self._inflight = self.table.writer.start(requested, self._profile_content(profile))
+
+    @contextlib.contextmanager
+    def completing(self, write: CompletingWrite) -> Iterator[None]:  # noqa: ARG002 - nobody else was there
+        """Hold the lock that `commit` needs; of this write it is held from the beginning."""
+        yield
 
     def commit(
         self,
@@ -133,7 +139,7 @@ class Transaction:
         if self._sends_heartbeats:
             self._heartbeat.check_alive()
         reconcile_files(table.storage, self.instant, stats)
-        check_timeline_unchanged(table, self.instant)
+        self._check_unchanged()
         metadata = CommitMetadata(
             stats=stats_by_partition(stats),
             extra_metadata={
@@ -165,6 +171,15 @@ class Transaction:
         if self.operation.replaces:
             return Action.REPLACE_COMMIT
         return Action.DELTA_COMMIT if self.table.config.is_merge_on_read else Action.COMMIT
+
+    def _check_unchanged(self) -> None:
+        if not self._has_concurrent_writers:  # who put their requested writes inflight without the lock
+            check_timeline_unchanged(self.table, self.instant)
+
+    def _profile_content(self, profile: CommitMetadata | None) -> bytes:
+        if profile is None:
+            return b""
+        return commit_content(profile, self.table.config.layout, sync=self.table.ids.sync_marker())
 
     def _request(self) -> bytes:
         if not self.operation.replaces:
@@ -206,7 +221,7 @@ def begin(
         UnsupportedError: the table has features, or pending services, that this release cannot write beside.
     """
     with locked_table(storage, wait_s, clock, ids) as unlocked:
-        _check_version(unlocked, version)
+        check_version(unlocked, version)
         check_nothing_planned(unlocked)
         table = roll_back(unlocked)
         transaction = Transaction(table, operation, metadata_table, extra_metadata or {}, failed_writes)
@@ -222,7 +237,12 @@ def begin(
             transaction.end_heartbeat()
 
 
-def _check_version(table: LockedTable, version: int | None) -> None:
+def check_version(table: LockedTable, version: int | None) -> None:
+    """Refuse to write to a table that is of another version than when it was opened.
+
+    Raises:
+        ConflictError: names both versions.
+    """
     if version is not None and table.config.version != version:
         raise ConflictError(
             f"table {table.storage.uri} was moved from version {version} to {table.config.version} since it was opened. Nothing was"
@@ -241,7 +261,3 @@ def _rollback_pending(transaction: Transaction, roll_back: RollBack, error: Base
         roll_back(transaction.table.reload(), aborted=transaction.instant)
     except (HudiError, OSError) as failure:
         error.add_note(f"What it wrote is not visible; rolling it back failed and is left to the next writer: {failure}")
-
-
-def _content(table: LockedTable, metadata: CommitMetadata) -> bytes:
-    return commit_content(metadata, table.config.layout, sync=table.ids.sync_marker())

@@ -161,8 +161,7 @@ def test_a_service_that_is_switched_off_is_not_warned_of(caplog: pytest.LogCaptu
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("hoodie.write.concurrency.mode", "optimistic_concurrency_control"),
-        ("hoodie.write.concurrency.mode", "non_blocking_concurrency_control"),
+        ("hoodie.write.concurrency.early.conflict.detection.enable", "true"),
         ("hoodie.write.lock.provider", "org.apache.hudi.client.transaction.lock.ZookeeperBasedLockProvider"),
         ("hoodie.write.lock.zookeeper.url", "zk"),
         ("hoodie.metadata.write.concurrency.mode", "optimistic_concurrency_control"),

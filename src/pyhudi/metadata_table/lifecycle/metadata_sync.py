@@ -16,13 +16,15 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.metadata_table.format.metadata_partitions import EXPRESSION_PREFIX, FILES, PARTITION_STATS
 from pyhudi.metadata_table.format.metadata_settings import DEFAULTS, MetadataSettings
 from pyhudi.metadata_table.indexes.data_table import DataTable
 from pyhudi.metadata_table.indexes.index_kind import PartitionKind
 from pyhudi.metadata_table.indexes.index_kinds import with_kinds
+from pyhudi.metadata_table.read.instant_times import last_delta_commit
 from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.metadata_table.services.metadata_clean import AFTER_COMPACTION, clean_if_due
-from pyhudi.metadata_table.services.metadata_compaction import compact_if_due, delta_commits, may_compact
+from pyhudi.metadata_table.services.metadata_compaction import compact_if_due, compact_partitions, delta_commits, may_compact
 from pyhudi.metadata_table.services.metadata_log_compaction import log_compact_if_due, unjoined_delta_commits
 from pyhudi.metadata_table.write.metadata_commit import write_changes
 from pyhudi.spec.actions.clean import CleanMetadata
@@ -57,6 +59,24 @@ class MetadataSync:
         table = DataTable(self.view, self.mdt, schema, self.settings)
         changes = {name: kind.of_commit(table, name, instant, metadata) for name, kind in self._kinds.items()}
         return replace(self, mdt=write_changes(self.mdt, instant, changes, self.config.metadata_partitions_inflight))
+
+    def in_order(self, instant: str) -> MetadataSync:
+        """Return the table with a metadata table in which records of an instant count after all others, as they must.
+
+        Records of one key count in the order of requested times (docs/format/data-files.md#file-system-view), and an action that took long
+        is recorded after others that began later. What they say of the same keys comes into base files first: bounds of partitions, and
+        which partitions were dropped.
+
+        Raises:
+            StorageError: the storage failed; the action must not complete.
+        """
+        if last_delta_commit(self.mdt) <= instant:
+            return self
+        cleans = self.view.timeline.with_actions(Action.CLEAN).completed()
+        names = [name for name in self.config.metadata_partitions if name == PARTITION_STATS or name.startswith(EXPRESSION_PREFIX)]
+        if any(clean.requested > instant for clean in cleans):
+            names.append(FILES)
+        return replace(self, mdt=compact_partitions(self.mdt, names)) if names else self
 
     def record_clean(self, instant: str, metadata: CleanMetadata) -> MetadataSync:
         """Record a clean that has deleted its files and is about to complete; errors as of `record_commit`."""

@@ -80,8 +80,20 @@ def may_compact(mdt: MetadataWriterTable, data: Timeline) -> bool:
     return mdt.config.layout > 1 or not any(instant.requested <= last_delta_commit(mdt) for instant in data.pending())
 
 
+def compact_partitions(mdt: MetadataWriterTable, names: Collection[str]) -> MetadataWriterTable:
+    """Compact some partitions of the metadata table, and return it as it is then.
+
+    Raises:
+        CorruptTableError: as of `roll_back_compactions`.
+    """
+    return _compact_slices(roll_back_compactions(mdt), names)
+
+
 def _compact(mdt: MetadataWriterTable, inflight: Collection[str]) -> MetadataWriterTable:
-    partitions = (partition for partition, _ in walk_partitions(mdt.storage) if partition not in inflight)
+    return _compact_slices(mdt, [partition for partition, _ in walk_partitions(mdt.storage) if partition not in inflight])
+
+
+def _compact_slices(mdt: MetadataWriterTable, partitions: Collection[str]) -> MetadataWriterTable:
     slices = [slice_ for partition in partitions for slice_ in mdt.slices(partition) if slice_.logs]
     plan = CompactionPlan(
         tuple(operation_of(slice_, EXPECTED_BASE_BYTES) for slice_ in slices),

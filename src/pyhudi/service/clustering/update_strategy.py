@@ -54,6 +54,19 @@ def update_settings(options: Options) -> UpdateSettings:
     return UpdateSettings(name == _ALLOW, options.flag(_ROLLS_BACK))
 
 
+def refuse_to_roll_back(options: Options) -> None:
+    """Refuse options by which a write that does not hold the table's lock would roll back a planned clustering.
+
+    Raises:
+        UnsupportedError: the options ask for that.
+    """
+    if update_settings(options).rolls_back:
+        raise UnsupportedError(
+            f"{_ROLLS_BACK}=true is not served while several writers work at a time: leave it out, and roll back the clustering by"
+            " table.services.rollback(...) when a write is refused because of it."
+        )
+
+
 def give_way(table: LockedTable, changed: Collection[FileGroupId], replaced: Collection[FileGroupId], options: Options) -> LockedTable:
     """Let a write that is planned go beside the planned clusterings, and return the table without those that it rolled back.
 

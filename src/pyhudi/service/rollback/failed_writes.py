@@ -21,7 +21,7 @@ from pyhudi.storage.temporary_files import is_left_over, remove_left_overs
 from pyhudi.timeline.instant_details import read_action
 from pyhudi.timeline.pending_clustering import pending_clustering
 from pyhudi.txn.failed_writes_policy import EAGER, FailedWritesSettings
-from pyhudi.txn.heartbeats import check_writer_has_died
+from pyhudi.txn.heartbeats import check_writer_has_died, is_alive
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.markers import delete_markers, finished_marker_folders
 
@@ -58,7 +58,7 @@ def roll_back_failed_writes(
         writes: whether the caller is a write, and no table service.
 
     Raises:
-        ConflictError: a writer is alive.
+        ConflictError: a writer is alive, and the settings say that there is none but the caller.
         CorruptTableError: the table is damaged, or a write that is pending by its files was completed; one that `only` names is rolled
             back nevertheless.
     """
@@ -84,6 +84,8 @@ def _chosen(
     """Return the failed writes to roll back now, the newest first."""
     named = only if aborted is None else (aborted,)
     failed = [write for write in failed_writes(table) if named is None or write.requested in named]
+    if settings.has_concurrent_writers and named is None:
+        failed = [write for write in failed if not is_alive(table.storage, write.requested, table.clock, settings.heartbeats)]
     for instant in failed:
         if instant.requested != aborted:
             check_writer_has_died(table, instant, settings.heartbeats)
@@ -100,9 +102,11 @@ def _roll_back(table: LockedTable, failed: Instant) -> None:
 
 
 def _remove_remains(table: LockedTable) -> None:
-    """Delete markers of instants that are done, and temporary files of the timeline."""
+    """Delete markers of instants that are done, and temporary files of the timeline; not those that a writer may be making now."""
     for instant_text in finished_marker_folders(table.storage, {instant.requested for instant in table.timeline.pending()}):
         delete_markers(table.storage, instant_text)
+    if any(instant.action.writes_data for instant in table.timeline.pending()):
+        return
     remove_left_overs(table.storage, (".hoodie",))
     for name in filter(is_left_over, table.timeline_files):
         table.storage.delete(f"{table.config.timeline_path}/{name}")

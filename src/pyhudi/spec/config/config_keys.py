@@ -14,6 +14,7 @@ from pyhudi.spec.config.archival_keys import ARCHIVAL
 from pyhudi.spec.config.cleaning_keys import CLEANING
 from pyhudi.spec.config.clustering_keys import CLUSTERING
 from pyhudi.spec.config.compaction_keys import COMPACTION
+from pyhudi.spec.config.concurrency_keys import CONCURRENCY
 from pyhudi.spec.config.config_key import ConfigKey
 from pyhudi.spec.config.engine_keys import ENGINE
 from pyhudi.spec.config.index_keys import INDEXES
@@ -34,6 +35,7 @@ KEYS: tuple[ConfigKey, ...] = (
     *CLUSTERING,
     *ARCHIVAL,
     *CLEANING,
+    *CONCURRENCY,
     *TTL,
     *METADATA_TABLE,
     *SERVICES,

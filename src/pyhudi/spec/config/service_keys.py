@@ -1,4 +1,4 @@
-"""Keys of table services, several writers, synchronisation and reporting: none of these is served yet.
+"""Keys of table services, synchronisation and reporting: none of these is served yet.
 
 A key is accepted at the value that turns its feature off. Otherwise those of a service that changes no row of a write are accepted with
 a warning, since a write that goes without is right; all others are refused by name. Nothing that is asked for is left undone in silence.
@@ -20,14 +20,6 @@ SERVICES: tuple[ConfigKey, ...] = (
     *refused(
         "each service has its own switch: hoodie.compact.inline, hoodie.clustering.inline, hoodie.archive.automatic",
         "hoodie.table.services.enabled=true",
-    ),
-    *refused(
-        f"several writers at a time {_LATER}; pyhudi lets one writer after the other onto a table",
-        """
-        hoodie.write.concurrency.mode=single_writer hoodie.write.concurrency.*
-        hoodie.write.lock.provider=org.apache.hudi.client.transaction.lock.InProcessLockProvider hoodie.write.lock.**
-        hoodie.write.num.retries.on.conflict.failures=0
-        """,
     ),
     *unserved(
         f"synchronisation with catalogs {_LATER}",

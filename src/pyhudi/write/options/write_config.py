@@ -19,6 +19,7 @@ from pyhudi.spec.files.log_block import BlockType
 from pyhudi.spec.options import Options
 from pyhudi.spec.table.key_generator import KeyGeneratorType, parse_key_generator
 from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.txn.concurrency import SINGLE_WRITER, Concurrency, concurrency
 from pyhudi.txn.failed_writes_policy import EAGER, FailedWritesSettings, failed_writes_settings
 from pyhudi.write.input.data_columns import MissingColumns, missing_columns
 from pyhudi.write.options.bulk_layout import BulkLayout, bulk_layout
@@ -54,6 +55,7 @@ class WriteConfig:
     extra_metadata: Mapping[str, str] = field(default_factory=dict)
     bulk: BulkLayout = field(default_factory=BulkLayout)
     failed_writes: FailedWritesSettings = EAGER
+    concurrency: Concurrency = SINGLE_WRITER
 
 
 def choose(options: Options, config: TableConfig, operation: Operation) -> WriteConfig:
@@ -91,6 +93,7 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Write
         extra_metadata=options.extra_metadata,
         bulk=bulk_layout(options) if operation is Operation.BULK_INSERT else BulkLayout(),
         failed_writes=failed_writes_settings(options),
+        concurrency=concurrency(options),
     )
 
 

@@ -32,8 +32,9 @@ from pyhudi.write.tagging.tag import TagOptions
 
 @dataclass(frozen=True, slots=True)
 class PlannedWrite:
-    """A write with everything decided: the schema that it leaves behind, its tagged rows and the plan of its tasks."""
+    """A write with everything decided: the table's schema before it and after it, its tagged rows and the plan of its tasks."""
 
+    stored: TableSchema
     schema: TableSchema
     batch: TaggedBatch
     plan: WritePlan
@@ -65,7 +66,7 @@ def plan_rows(
     """
     stage = _stage(context, stored, latest, request, config, tagger)
     with tagger.tag(stage) as batch:
-        yield PlannedWrite(stage.schema, batch, _plan(stage, batch, tagger), added_columns(stored.columns, stage.schema.columns))
+        yield PlannedWrite(stored, stage.schema, batch, _plan(stage, batch, tagger), added_columns(stored.columns, stage.schema.columns))
 
 
 def _stage(

@@ -1,0 +1,42 @@
+"""Repeating a write that lost against another one. Rules: `HoodieSparkSqlWriter` with `hoodie.write.num.retries.on.conflict.failures`."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from pyhudi.errors import WriteConflictError
+
+_log = logging.getLogger(__name__)
+_Answer = TypeVar("_Answer")
+
+_FIRST_PAUSE_S = 0.05
+_LONGEST_PAUSE_S = 5.0
+
+
+def repeated(write: Callable[[], _Answer], retries: int, pause: Callable[[float], None] = time.sleep) -> _Answer:
+    """Return what a write returns, which is tried again when another write was faster; pauses between the attempts double.
+
+    The rows are tagged, planned and written again: they may belong into other file groups by now.
+
+    Args:
+        write: the write.
+        retries: how often it is tried again.
+        pause: sleeps for so many seconds.
+
+    Raises:
+        WriteConflictError: others were faster each time.
+
+    Example:
+        >>> repeated(lambda: 42, retries=3)
+        42
+    """
+    for attempt in range(retries):
+        try:
+            return write()
+        except WriteConflictError as error:
+            _log.info("attempt %d of %d lost against another write and is repeated: %s", attempt + 1, retries + 1, error)
+            pause(min(_FIRST_PAUSE_S * 2**attempt, _LONGEST_PAUSE_S))
+    return write()

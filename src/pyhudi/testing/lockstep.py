@@ -1,0 +1,141 @@
+"""Writers in lockstep: of several threads one runs at a time, and at each call to the storage a seed decides which one goes on.
+
+A schedule is the same each time for the same seed, as far as the writers call the storage from their own thread. Any of them may die at a
+call; nothing that it does afterwards reaches the storage. Waiting for a lock gives the others their turn.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from pyhudi.errors import LockTimeoutError
+from pyhudi.storage.storage_protocol import HeldLock, Storage
+from pyhudi.testing.fault_injection import Crashed
+from pyhudi.testing.intercepted_storage import Call, InterceptedStorage
+
+if TYPE_CHECKING:
+    import random
+
+T = TypeVar("T")
+#: A schedule that takes longer hangs.
+_LONGEST_S = 120.0
+#: How often a writer asks for a lock before it gives up.
+_MOST_TRIES = 100_000
+
+
+class Lockstep:
+    """Runs writers over one storage by a seed.
+
+    Example:
+        >>> import random
+        >>> from pyhudi.storage.memory_storage import MemoryStorage
+        >>> storage = MemoryStorage()
+        >>> Lockstep(random.Random(1)).run(storage, [lambda writer: writer.create("a", b""), lambda writer: writer.create("b", b"")])
+        [None, None]
+        >>> [status.path for status in storage.list("")]
+        ['a', 'b']
+    """
+
+    def __init__(self, chance: random.Random, *, deaths: int = 0, calls: int = 400) -> None:
+        """Let `chance` decide who goes on, and `deaths` of the writers die, each at one of its first `calls` calls."""
+        self._random = chance
+        self._deaths, self._calls = deaths, calls
+        self._turns: dict[int, threading.Semaphore] = {}
+        self._running: list[int] = []
+
+    def run(self, storage: Storage, writers: Sequence[Callable[[Storage], object]]) -> list[BaseException | None]:
+        """Run the writers to their ends, each with a storage of its own, and return the error of each, None for success.
+
+        Raises:
+            TimeoutError: they wait for each other.
+        """
+        _free_cached_properties()
+        errors: list[BaseException | None] = [None] * len(writers)
+        self._running = list(range(len(writers)))
+        self._turns = {number: threading.Semaphore(0) for number in self._running}
+        dying = self._random.sample(self._running, self._deaths)
+        dies_at = {number: self._random.randrange(self._calls) for number in dying}
+
+        def work(number: int) -> None:
+            self._turns[number].acquire()
+            try:
+                writers[number](_Stepped(storage, self, number, dies_at.get(number)))
+            except BaseException as error:  # noqa: BLE001 - what a writer ends with is what the caller looks at
+                errors[number] = error
+            finally:
+                self._running.remove(number)
+                self._next()
+
+        threads = [threading.Thread(target=work, args=(number,), daemon=True) for number in self._running]
+        for thread in threads:
+            thread.start()
+        self._next()
+        for thread in threads:
+            thread.join(_LONGEST_S)
+            if thread.is_alive():
+                raise TimeoutError("writers in lockstep wait for each other")
+        return errors
+
+    def pause(self, number: int) -> None:
+        """Let the seed decide which writer goes on; returns when it is this one's turn again."""
+        self._next()
+        self._turns[number].acquire()
+
+    def _next(self) -> None:
+        if self._running:
+            self._turns[self._random.choice(self._running)].release()
+
+
+def _free_cached_properties() -> None:
+    """Take the lock off cached properties, which Python 3.11 holds while one is computed, so that a waiting writer would hold it."""
+    for one in gc.get_objects():
+        if isinstance(one, functools.cached_property) and hasattr(one, "lock"):
+            one.lock = contextlib.nullcontext()
+
+
+class _Stepped(InterceptedStorage):
+    """The storage of one writer; calls of helper threads pass without a pause."""
+
+    def __init__(self, inner: Storage, schedule: Lockstep, number: int, dies_at: int | None) -> None:
+        super().__init__(inner)
+        self._schedule, self._number, self._dies_at = schedule, number, dies_at
+        self._thread = threading.get_ident()
+        self._count = 0
+        self._has_crashed = False
+
+    def _pass(self, call: Call, effect: Callable[[], T], torn: Callable[[], object] | None = None) -> T:
+        del call, torn
+        self._step()
+        return effect()
+
+    def _clean_up(self, path: str) -> None:
+        if not self._has_crashed:
+            super()._clean_up(path)
+
+    @contextlib.contextmanager
+    def lock(self, timeout_s: float, name: str = "") -> Iterator[HeldLock]:
+        with contextlib.ExitStack() as present:
+            yield self._take(present, timeout_s, name)
+
+    def _take(self, present: contextlib.ExitStack, timeout_s: float, name: str) -> HeldLock:
+        for _ in range(_MOST_TRIES if timeout_s > 0 else 1):
+            self._step()
+            with contextlib.suppress(LockTimeoutError):
+                return present.enter_context(self.inner.lock(0, name))
+        raise LockTimeoutError(f"the {name or 'writer'} lock of table {self.uri} is held by another writer")
+
+    def _step(self) -> None:
+        if self._has_crashed:
+            raise Crashed
+        if threading.get_ident() != self._thread:
+            return
+        self._schedule.pause(self._number)
+        self._count += 1
+        if self._dies_at is not None and self._count > self._dies_at:
+            self._has_crashed = True
+            raise Crashed
