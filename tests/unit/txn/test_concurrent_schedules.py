@@ -124,10 +124,6 @@ def no_conflict_check(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(optimistic, "check_conflicts", lambda before, now, mine, strategy: completed_since(before, now.timeline))
 
 
-def no_check_of_new_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(optimistic, "check_new_keys", lambda now, mine, others, scope: None)
-
-
 def check_against_the_timeline_of_the_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(optimistic, "check_conflicts", lambda before, now, mine, strategy: ())
 
@@ -149,7 +145,6 @@ class _Held:
     "defect",
     [
         no_conflict_check,
-        no_check_of_new_keys,
         check_against_the_timeline_of_the_beginning,
         lock_that_excludes_nobody,
     ],
