@@ -80,6 +80,18 @@ class InstantClock:
             self._last, self._is_begun = text, True
             return text
 
+    def raise_floor(self, time: str) -> None:
+        """Make all further times later than this one, too: the metadata table takes times of its own, which no action may share.
+
+        Example:
+            >>> times = InstantClock(SystemClock(), "UTC")
+            >>> times.raise_floor("20991231235959998")
+            >>> times.next()
+            '20991231235959999'
+        """
+        with self._guard:
+            self._last = max(self._last, time)
+
     def _now(self) -> str:
         try:
             return format_instant(self._clock.now(), self._zone)

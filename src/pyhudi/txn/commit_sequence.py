@@ -22,7 +22,7 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.txn.commit_checks import check_files, check_lock_held
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.markers import delete_marker_directory, delete_unlisted
-from pyhudi.txn.metadata_updates import maintain, record_commit
+from pyhudi.txn.metadata_updates import keep_times_apart, maintain, record_commit
 
 
 def reconcile_files(storage: Storage, requested: str, stats: Collection[WriteStat]) -> None:
@@ -91,7 +91,10 @@ def complete_commit(
     completed = table.writer.complete(inflight, table.times.next(), content)
     after_completion()
     delete_marker_directory(table.storage, inflight.requested)
-    return CompletedAction(completed, maintain(sync))
+    maintained = maintain(sync)
+    if maintained is not None:
+        keep_times_apart(table, maintained.mdt)
+    return CompletedAction(completed, maintained)
 
 
 def _completed_before(table: LockedTable, inflight: Instant) -> dict[str, str]:

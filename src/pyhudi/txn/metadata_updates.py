@@ -6,6 +6,7 @@ turns out to be damaged is rebuilt, and a failure after the action is complete i
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from dataclasses import replace
 
@@ -16,7 +17,7 @@ from pyhudi.metadata_table.format.metadata_settings import AS_IT_IS, MetadataSet
 from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
 from pyhudi.metadata_table.lifecycle.open_for_write import MetadataTableState, find_state
 from pyhudi.metadata_table.lifecycle.prepare_metadata import drop_metadata_table, prepare, rebuilt
-from pyhudi.metadata_table.read.writer_table import TimeAndIds, open_writer_table
+from pyhudi.metadata_table.read.writer_table import MetadataWriterTable, TimeAndIds, open_writer_table
 from pyhudi.metadata_table.services.metadata_rollback import roll_back_with
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.schema.internal.schema_history import SchemaHistory, with_history
@@ -28,8 +29,35 @@ _log = logging.getLogger(__name__)
 
 
 def find_metadata_table(table: LockedTable) -> MetadataTableState:
-    """Open the metadata table, and roll back what dead writers left in it; failed writes are rolled back already."""
-    return find_state(table.storage, table.config, table.timeline, sources_of(table))
+    """Open the metadata table, and roll back what dead writers left in it; failed writes are rolled back already.
+
+    Times that the table takes from then on are later than those of the metadata table.
+    """
+    state = find_state(table.storage, table.config, table.timeline, sources_of(table))
+    if state.mdt is not None:
+        keep_times_apart(table, state.mdt)
+    return state
+
+
+def keep_times_apart(table: LockedTable, mdt: MetadataWriterTable) -> None:
+    """Make further times of the table later than all of its metadata table.
+
+    The metadata table records an action under the action's time, and takes fresh times for its own services. Where the clock of the
+    next writer is behind, an action could get the time of a compaction, and would count as recorded before it was.
+    In layout 1 times of services are longer.
+    """
+    if mdt.config.layout > 1:
+        table.times.raise_floor(mdt.timeline.greatest_time())
+
+
+def time_of_service(table: LockedTable) -> str:
+    """Return the time of a compaction, clustering or rollback that begins; it is none of the metadata table's own."""
+    if table.config.metadata_partitions and table.config.layout > 1:
+        with contextlib.suppress(CorruptTableError):  # whoever records the action rebuilds it
+            mdt = open_writer_table(table.storage, sources_of(table))
+            if mdt is not None:
+                keep_times_apart(table, mdt)
+    return table.times.next()
 
 
 def prepare_metadata_table(

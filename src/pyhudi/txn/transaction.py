@@ -75,11 +75,11 @@ class Transaction:
         """Take the write's time; nothing is written yet, but a metadata table rid of what dead writers left in it."""
         self.table = table
         self.operation = operation
+        self._metadata_state = find_metadata_table(table)  # before the time, which is none of the metadata table's
         self.instant = table.times.next()
         self.begun = False
         self._settings = settings
         self._extra_metadata = extra_metadata
-        self._metadata_state = find_metadata_table(table)
         self.view = self._metadata_state.view
         self._in_step: MetadataSync | None = None
         self._inflight: Instant | None = None

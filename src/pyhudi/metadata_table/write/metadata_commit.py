@@ -19,6 +19,9 @@ from pyhudi.spec.extra_metadata import SCHEMA_KEY
 from pyhudi.spec.files.file_group import FileGroupId, FileSlice
 from pyhudi.spec.instant import Action
 
+#: What the metadata table does at times of its own; a rollback may have the time of the data table's.
+_SERVICES = (Action.COMMIT, Action.CLEAN, Action.COMPACTION, Action.LOG_COMPACTION)
+
 
 def write_changes(
     mdt: MetadataWriterTable, instant: str, changes: Mapping[str, PartitionChanges], inflight: Collection[str] = ()
@@ -28,9 +31,14 @@ def write_changes(
     Partitions that are `inflight` are being built.
 
     Raises:
-        CorruptTableError: one of the partitions has no file groups.
+        CorruptTableError: one of the partitions has no file groups, or a service of the metadata table took the time.
         StorageError: the storage failed; nothing of the commit is visible.
     """
+    if taken := [one for one in mdt.timeline.find(instant) if one.action in _SERVICES]:
+        raise CorruptTableError(
+            f"{taken[0].action} {instant} of the metadata table {mdt.storage.uri} has the time of an action of its data table:"
+            " the clock of a writer was behind"
+        )
     requested = mdt.writer.request(Action.DELTA_COMMIT, instant)
     begun = mdt.writer.start(requested)
     groups = {name: create_file_groups(mdt, name, instant) if name in inflight else _slices(mdt, name) for name in changes}

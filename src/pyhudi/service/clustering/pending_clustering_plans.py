@@ -19,6 +19,7 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.pending_clustering import pending_clustering
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.locked_table import LockedTable
+from pyhudi.txn.metadata_updates import time_of_service
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def pending_clusterings(storage: Storage, config: TableConfig, timeline: Timelin
 def request_clustering(table: LockedTable, plan: ClusteringPlan) -> Instant:
     """Put the plan of a clustering of any kind on the timeline."""
     action = Action.REPLACE_COMMIT if table.config.layout == 1 else Action.CLUSTERING
-    return table.writer.request(action, table.times.next(), encode_clustering_plan(plan, sync=table.ids.sync_marker()))
+    return table.writer.request(action, time_of_service(table), encode_clustering_plan(plan, sync=table.ids.sync_marker()))
 
 
 def load_resize_plan(table: LockedTable, instant: Instant) -> ResizePlan:

@@ -37,6 +37,7 @@ from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.locked_table import LockedTable
+from pyhudi.txn.metadata_updates import time_of_service
 
 _log = logging.getLogger(__name__)
 
@@ -82,7 +83,7 @@ class Compaction(TableService[CompactionPlan, StartedCompaction, list[TaskResult
 
     def request(self, table: LockedTable, plan: CompactionPlan) -> Instant:
         """Put the plan on the timeline."""
-        return table.writer.request(self.action, table.times.next(), encode_compaction_plan(plan, sync=table.ids.sync_marker()))
+        return table.writer.request(self.action, time_of_service(table), encode_compaction_plan(plan, sync=table.ids.sync_marker()))
 
     def load_plan(self, table: LockedTable, instant: Instant) -> CompactionPlan:
         """Return the plan of a pending compaction; see `read_plan`."""

@@ -20,6 +20,7 @@ from pyhudi.storage.table_properties import load_properties, store_properties
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.locked_table import LockedTable
+from pyhudi.txn.metadata_updates import time_of_service
 
 
 def schedule(table: LockedTable, wanted: Mapping[str, IndexDefinition | None]) -> Instant:
@@ -28,7 +29,7 @@ def schedule(table: LockedTable, wanted: Mapping[str, IndexDefinition | None]) -
     if defined:
         table = with_definitions(table, load_definitions(table.storage, table.config) | defined)
     content = encode_indexing_plan(indexed(wanted, _base(table.timeline)), sync=table.ids.sync_marker())
-    return table.writer.request(Action.INDEXING, table.times.next(), content)
+    return table.writer.request(Action.INDEXING, time_of_service(table), content)
 
 
 def indexed(partitions: Collection[str], upto: str) -> Indexing:

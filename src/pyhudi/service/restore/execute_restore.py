@@ -25,6 +25,7 @@ from pyhudi.spec.actions.rollback import InstantInfo, RollbackMetadata, Rollback
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.txn.commit_checks import check_lock_held
 from pyhudi.txn.locked_table import LockedTable
+from pyhudi.txn.metadata_updates import time_of_service
 
 
 def plans_of(table: LockedTable, plan: RestorePlan) -> list[RollbackPlan]:
@@ -47,7 +48,7 @@ def execute_restore(table: LockedTable, plan: RestorePlan, restore: Instant | No
     """
     started = time.perf_counter()
     content = encode_restore_plan(plan, sync=table.ids.sync_marker())
-    restore = restore or table.writer.request(Action.RESTORE, table.times.next(), content)
+    restore = restore or table.writer.request(Action.RESTORE, time_of_service(table), content)
     if restore.state is State.REQUESTED:
         restore = table.writer.start(restore)
     table = table.reload()
@@ -87,7 +88,7 @@ def _rolled_back(
     if target is None:  # Apache Hudi rolled it back, and its rollback is not there any more
         return RollbackMetadata(restore.requested, 0, 0, (info.time,), {}, (info,))
     plan = _plan(table, target)
-    rollback = table.writer.request(Action.ROLLBACK, table.times.next(), encode_rollback_plan(plan, sync=table.ids.sync_marker()))
+    rollback = table.writer.request(Action.ROLLBACK, time_of_service(table), encode_rollback_plan(plan, sync=table.ids.sync_marker()))
     return execute_rollback(table, rollback, plan, restores=True)
 
 

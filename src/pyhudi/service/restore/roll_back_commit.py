@@ -13,6 +13,7 @@ from pyhudi.service.savepoint.cleaned_files import first_cleaned_file, view_at, 
 from pyhudi.spec.actions.rollback import RollbackPlan
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.txn.locked_table import LockedTable
+from pyhudi.txn.metadata_updates import time_of_service
 
 
 def roll_back_commit(table: LockedTable, commit: Instant, *, dry_run: bool = False) -> RollbackPlan:
@@ -31,6 +32,6 @@ def roll_back_commit(table: LockedTable, commit: Instant, *, dry_run: bool = Fal
         )
     plan = plan_commit_rollback(table, commit)
     if not dry_run:
-        rollback = table.writer.request(Action.ROLLBACK, table.times.next(), encode_rollback_plan(plan, sync=table.ids.sync_marker()))
+        rollback = table.writer.request(Action.ROLLBACK, time_of_service(table), encode_rollback_plan(plan, sync=table.ids.sync_marker()))
         execute_rollback(table, rollback, plan)
     return plan

@@ -24,6 +24,7 @@ from pyhudi.txn.failed_writes_policy import EAGER, FailedWritesSettings
 from pyhudi.txn.heartbeats import check_writer_has_died, is_alive
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.markers import delete_markers, finished_marker_folders
+from pyhudi.txn.metadata_updates import time_of_service
 
 _log = logging.getLogger(__name__)
 
@@ -96,7 +97,7 @@ def _chosen(
 def _roll_back(table: LockedTable, failed: Instant) -> None:
     plan = plan_rollback(table, failed)
     content = encode_rollback_plan(plan, sync=table.ids.sync_marker())
-    rollback = table.writer.request(Action.ROLLBACK, table.times.next(), content)
+    rollback = table.writer.request(Action.ROLLBACK, time_of_service(table), content)
     metadata = execute_rollback(table, rollback, plan)
     _log.warning("rolled back failed %s %s: %s files deleted", failed.action, failed.requested, metadata.files_deleted)
 
