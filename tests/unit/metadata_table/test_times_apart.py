@@ -13,7 +13,7 @@ from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.clock import InstantClock
 from tests.unit.crash.tables import Driver, StoppedClock
-from tests.unit.metadata_table.test_cuts import sources
+from tests.unit.metadata_table.replays import sources
 
 
 @pytest.mark.parametrize("limit", ["1", "2", "3"])

@@ -73,11 +73,15 @@ def find_partitioner(name: str) -> BulkInsertPartitioner:
             " pyhudi.register_partitioner(name, partitioner), name it as module:Class, or give one of Apache Hudi's own partitioners."
         )
     try:
-        partitioner: BulkInsertPartitioner = getattr(importlib.import_module(module), class_name)()
+        named = getattr(importlib.import_module(module), class_name)
+        # Options may come from a catalog: nothing is called but the classes that are written for this.
+        if not isinstance(named, type) or not callable(getattr(named, "tasks_of", None)):
+            raise OptionError(f"{PARTITIONER}={name} is no class with a method tasks_of(rows, tasks).")
+        partitioner: BulkInsertPartitioner = named()
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise OptionError(f"{PARTITIONER}={name}: no partitioner can be made of it ({type(error).__name__}: {error}).") from error
-    if not callable(getattr(partitioner, "tasks_of", None)) or not hasattr(partitioner, "sort_columns"):
-        raise OptionError(f"{PARTITIONER}={name} has no method tasks_of(rows, tasks), or no sort_columns.")
+    if not hasattr(partitioner, "sort_columns"):
+        raise OptionError(f"{PARTITIONER}={name} has no attribute sort_columns.")
     return partitioner
 
 

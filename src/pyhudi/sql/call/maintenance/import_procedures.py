@@ -7,19 +7,21 @@ Unlike Apache Hudi, the table's properties name its record key and its partition
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 
-from pyhudi.errors import OptionError, UsageError, did_you_mean
+from pyhudi.errors import OptionError, StorageError, UsageError, did_you_mean
 from pyhudi.javacompat.properties import parse_properties
 from pyhudi.spark.jvm.frame_schema import arrow_schema
 from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
 from pyhudi.sql.statement.sql_settings import call_options
 from pyhudi.table.hudi_table import HudiTable
 
+_log = logging.getLogger(__name__)
 _COMMANDS: Final = ("insert", "upsert", "bulkinsert")
 _BY_DAY: Final = {
     "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.TimestampBasedKeyGenerator",
@@ -33,6 +35,9 @@ def _import(call: ProcedureCall) -> Iterator[Row]:
     command = str(call.text("command")).lower()
     if command not in _COMMANDS:
         raise OptionError(f"CALL {call.procedure.name}: command is '{command}'; it can be {', '.join(_COMMANDS)}.")
+    retries = int(call.number("retry"))
+    if retries < 0:
+        raise OptionError(f"CALL {call.procedure.name}: retry is {retries}; give 0 or more.")
     key, partition, source = (str(call.text(name)) for name in ("row_key", "partition_key", "src_path"))
     names = _columns(call)
     frame = call.session.read.parquet(source)
@@ -55,8 +60,22 @@ def _import(call: ProcedureCall) -> Iterator[Row]:
         options={**by_day, **options},
     )
     write = {"insert": table.insert, "upsert": table.upsert, "bulkinsert": table.bulk_insert}[command]
-    write(rows, {f"hoodie.{command}.shuffle.parallelism": str(call.number("parallelism")), **options})
+    with_tasks = {f"hoodie.{command}.shuffle.parallelism": str(call.number("parallelism")), **options}
+    _retried(lambda: write(rows, with_tasks), retries)
     yield (0,)
+
+
+def _retried(write: Callable[[], object], retries: int) -> None:
+    """Write; where the storage fails, once more, as often as the call says: a write that failed left nothing visible."""
+    for left in range(retries, -1, -1):
+        try:
+            write()
+        except StorageError as error:
+            if not left:
+                raise
+            _log.warning("the import failed, %d tries are left: %s", left, error)
+        else:
+            return
 
 
 def _columns(call: ProcedureCall) -> list[str]:
