@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pyhudi.errors import OptionError, UsageError
+from pyhudi.errors import CorruptTableError, OptionError, UsageError
+from pyhudi.kernels.base_file.partition_folder import read_partition_metafile
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.instant import Action
 from pyhudi.storage.memory_storage import MemoryStorage
@@ -61,6 +62,20 @@ def test_partitions_expire_by_their_last_write_or_their_creation(version: int, t
     assert {row["city"] for row in rows_of(HudiTable(storage))} == {"oslo", "bern"}
     assert services.ttl(options={DAYS: "20"}).state == "nothing to do"
     assert garbage(storage) == []
+
+
+def test_creation_is_read_from_metafiles_of_either_format() -> None:
+    storage = table_of_years()
+    by_creation = {DAYS: "20", STRATEGY: "KEEP_BY_CREATION_TIME"}
+    at(storage, 31).services.migrate_partition_metafiles()
+    assert [one.path for one in at(storage, 31).services.ttl(options=by_creation, dry_run=True).partitions] == ["oslo", "rome"]
+    name = "rome/.hoodie_partition_metadata.parquet"
+    data = storage.read(name)
+    storage.delete(name)
+    storage.create(name, data[:40])
+    with pytest.raises(CorruptTableError, match="rome"):
+        read_partition_metafile(storage, "rome")
+    assert [one.path for one in at(storage, 31).services.ttl(options=by_creation, dry_run=True).partitions] == ["oslo"]
 
 
 @pytest.mark.parametrize("days", [24, 25, 49, 50, 400, 100_000])

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from pyhudi.codec.partition_metafile import parse
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.committed_sizes import stated_files
 from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.kernels.base_file.partition_folder import read_partition_metafile
 from pyhudi.service.partition_ttl.ttl_result import ExpiredPartition
 from pyhudi.service.partition_ttl.ttl_settings import TtlSettings, TtlStrategy
-from pyhudi.spec.files.file_group import FileSlice, join_path
-from pyhudi.spec.files.file_names import PARTITION_METAFILE
+from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.timeline.clock import instant_millis
 
 _DAY_MS = 24 * 60 * 60 * 1000
@@ -57,7 +56,7 @@ def _partitions(view: FileSystemView, settings: TtlSettings) -> Iterator[Expired
 def _created(view: FileSystemView, path: str) -> str:
     """Return the instant that made a partition; empty when nobody knows."""
     try:
-        return parse(view.storage.read(join_path(path, PARTITION_METAFILE))).commit_time
+        return read_partition_metafile(view.storage, path).commit_time
     except (FileNotFoundError, CorruptTableError):
         return ""
 

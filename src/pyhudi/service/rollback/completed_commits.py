@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from pyhudi.codec.partition_metafile import parse
 from pyhudi.errors import CorruptTableError, UnsupportedError, UsageError
 from pyhudi.index.consistent_hashing import holds_rings, mark_file, ring_file
+from pyhudi.kernels.base_file.partition_folder import PARTITION_BASE_METAFILE, read_partition_metafile
 from pyhudi.service.rollback.append_rollback_block import log_requests
 from pyhudi.service.rollback.rollback_plan import request_of
 from pyhudi.spec.actions.commit import CommitMetadata
@@ -24,6 +24,8 @@ from pyhudi.timeline.instant_details import instant_path, read_commit
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.markers import is_file_of
+
+_METAFILES = {PARTITION_METAFILE, PARTITION_BASE_METAFILE}
 
 
 def plan_commit_rollback(table: LockedTable, commit: Instant) -> RollbackPlan:
@@ -110,18 +112,19 @@ def remove_emptied(table: LockedTable, partitions: Iterable[str], target: Instan
     """Delete the folders of partitions that a commit made which is rolled back, as far as nothing but the partition metafile is in them."""
     for path in partitions:
         listing = table.storage.list(path) if path else []
-        if [status.name for status in listing] != [PARTITION_METAFILE] or _maker(table, listing[0].path) != target.requested:
+        if not listing or not all(status.name in _METAFILES for status in listing) or _maker(table, path) != target.requested:
             continue
-        table.storage.delete(listing[0].path)
+        for status in listing:
+            table.storage.delete(status.path)
         folder = path
         while folder and not table.storage.list(folder):
             table.storage.delete_tree(folder)
             folder = folder.rpartition("/")[0]
 
 
-def _maker(table: LockedTable, metafile: str) -> str | None:
+def _maker(table: LockedTable, path: str) -> str | None:
     try:
-        return parse(table.storage.read(metafile)).commit_time
+        return read_partition_metafile(table.storage, path).commit_time
     except (CorruptTableError, FileNotFoundError):
         return None
 

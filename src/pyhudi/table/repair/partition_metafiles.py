@@ -7,16 +7,12 @@ of the migration leaves the table properties alone.
 from __future__ import annotations
 
 import contextlib
-import io
 from typing import Final
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from pyhudi.codec.partition_metafile import PartitionMetafile, parse
+from pyhudi.codec.partition_metafile import parse
 from pyhudi.errors import AlreadyExistsError, UnsupportedError, UsageError
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.kernels.base_file.partition_folder import ensure_partition
+from pyhudi.kernels.base_file.partition_folder import PARTITION_BASE_METAFILE, ensure_partition, render_base_metafile
 from pyhudi.read.snapshot.identity_check import accept_identity
 from pyhudi.spec.files.file_group import join_path
 from pyhudi.spec.files.file_names import PARTITION_METAFILE
@@ -27,7 +23,6 @@ from pyhudi.storage.table_properties import store_properties
 from pyhudi.table.repair.repair_result import PartitionRepair
 from pyhudi.txn.locked_table import LockedTable
 
-_BASE_METAFILE: Final = f"{PARTITION_METAFILE}.parquet"
 _MAX_BYTES: Final = 1 << 16
 
 
@@ -74,20 +69,12 @@ def _migrate(storage: Storage, path: str, *, has_base: bool) -> None:
     if not has_base:
         metafile = parse(storage.read(text, max_bytes=_MAX_BYTES))
         with contextlib.suppress(AlreadyExistsError):
-            storage.create(join_path(path, _BASE_METAFILE), _render_parquet(metafile))
+            storage.create(join_path(path, PARTITION_BASE_METAFILE), render_base_metafile(metafile))
     storage.delete(text)
 
 
-def _render_parquet(metafile: PartitionMetafile) -> bytes:
-    """Encode a metafile of the format of base files: no rows, its values in the footer."""
-    values = {"commitTime": metafile.commit_time, "partitionDepth": str(metafile.depth)}
-    sink = io.BytesIO()
-    pq.write_table(pa.schema([("dummyint", pa.int64())]).empty_table().replace_schema_metadata(values), sink)
-    return sink.getvalue()
-
-
 def _present(storage: Storage, path: str) -> tuple[bool, bool]:
-    text, base = (storage.stat(join_path(path, name)) is not None for name in (PARTITION_METAFILE, _BASE_METAFILE))
+    text, base = (storage.stat(join_path(path, name)) is not None for name in (PARTITION_METAFILE, PARTITION_BASE_METAFILE))
     return text, base
 
 
