@@ -67,7 +67,7 @@ def test_strategy_and_options_are_passed_on(table) -> None:
         (["--instant", "20200101000000000"], 2, "no pending compaction 20200101000000000"),
         (["--strategy", "Mine"], 1, "'Mine' is not served"),
         (["--option", "hoodie"], 2, "write KEY=VALUE"),
-        (["--option", "hoodie.compact.inlin=x"], 2, "inlin"),
+        (["--option", "hoodie.clean.automtic=x"], 2, "automatic"),
         (["--mode", "sometimes"], 2, "sometimes"),
     ],
 )

@@ -58,7 +58,7 @@ def test_data_that_do_not_fit_are_refused(data, kind, says) -> None:
 @pytest.mark.parametrize(
     ("options", "kind", "says"),
     [
-        ({"hoodie.upsert.shufle.parallelism": "2"}, OptionError, "shuffle"),
+        ({"hoodie.upsert.shufle.parallelism": "2", "pyhudi.options.unknown": "refuse"}, OptionError, "shuffle"),
         ({"hoodie.parquet.max.file.size": "big"}, OptionError, "whole number|number"),
         ({"hoodie.index.type": "HBASE"}, UnsupportedError, "HBase cluster"),
         ({"hoodie.index.type": "SIMPEL"}, OptionError, "Did you mean 'SIMPLE'"),

@@ -34,6 +34,8 @@ _DECIDING = (
     "hoodie.bucket.index.",
     "hoodie.index.type",
 )
+#: Whatever begins so decides on partition paths.
+_DECIDING_WHOLLY = ("hoodie.keygen.", "hoodie.deltastreamer.keygen.")
 
 
 def check_unknown(name: str, *, is_strict: bool) -> None:
@@ -55,7 +57,7 @@ def check_unknown(name: str, *, is_strict: bool) -> None:
     misspelt = _misspelt_key(name.lower())
     if misspelt:
         raise OptionError(f"option '{name}' is unknown. Did you mean '{misspelt}'?")
-    if is_strict or name.lower().startswith(_PYHUDI_PREFIX):
+    if is_strict or name.lower().startswith((_PYHUDI_PREFIX, *_DECIDING_WHOLLY)):
         raise OptionError(f"option '{name}' is unknown.{suggestion(name)}")
     _warn(name)
 
