@@ -18,7 +18,7 @@ MISUSES = [
     ("CREATE TABLE x (id INT) USING hudi TBLPROPERTIES («primaryKye» = 'id')", "Did you mean 'primaryKey'"),
     ("CREATE TABLE x (id INT) USING hudi TBLPROPERTIES (primaryKey = «'uid'»)", "uid"),
     ("CREATE TABLE x (id INT) USING hudi TBLPROPERTIES (type = «'heap'»)", "heap"),
-    ("CREATE TABLE x (id INT) USING hudi TBLPROPERTIES («hoodie.parquet.max.file.sise» = '1')", "hoodie.parquet.max.file.size"),
+    ("CREATE TABLE x (id INT) USING hudi TBLPROPERTIES («hoodie.record.merge.mod» = '1')", "hoodie.record.merge.mode"),
     ("INSERT INTO goods (id, «weight») VALUES (1, 2)", "no column weight"),
     ("INSERT INTO goods PARTITION («name» = 'x') SELECT 1, 2.0, 5L, 'a'", "not a partition column"),
     ("INSERT INTO goods (id, «price», ts, kind, name) VALUES (1, 'dear', 1, 'a', 'b')", "price is double and the query gives string"),

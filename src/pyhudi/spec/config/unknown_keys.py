@@ -22,9 +22,11 @@ _PYHUDI_PREFIX = "pyhudi."
 _MOST_EDITS: Final = 2
 #: Names are the user's, so there may be any number.
 _MOST_NOTED: Final = 1024
-#: Besides what concerns the table itself: the operation, writers, and what deletes files.
+#: Besides what concerns the table itself: the operation, which rows a query returns, writers, and what deletes files.
 _DECIDING = (
     "hoodie.datasource.write.operation",
+    "hoodie.datasource.query.",
+    "hoodie.datasource.read.",
     "hoodie.datasource.write.keygenerator.",
     "hoodie.write.concurrency.",
     "hoodie.write.lock.",
