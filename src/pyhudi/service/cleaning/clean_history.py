@@ -88,7 +88,7 @@ def plan_of_clean(storage: Storage, config: TableConfig, instant: Instant) -> Cl
 
 
 def is_empty_file(storage: Storage, config: TableConfig, instant: Instant) -> bool:
-    """Tell whether the file of an instant is empty, or gone."""
+    """Tell whether the file of an instant is empty or missing."""
     try:
         return not read_bytes(storage, config, instant)
     except FileNotFoundError:

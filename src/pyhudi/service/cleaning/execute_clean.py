@@ -68,7 +68,7 @@ def start_clean(table: LockedTable, instant: Instant, planned: PlannedClean) -> 
 
 
 def delete_file(storage: Storage, path: str) -> None:
-    """Delete one file; it may be gone already."""
+    """Delete one file; it may be deleted already."""
     storage.delete(path)
 
 
@@ -179,6 +179,6 @@ def _metadata_sync(table: LockedTable, settings: MetadataSettings) -> MetadataSy
         return None
     state = find_metadata_table(table)
     if state.mdt is None or state.trouble:
-        _log.warning("the metadata table of %s is built again by the next write: %s", table.storage.uri, state.trouble)
+        _log.warning("the metadata table of %s is rebuilt by the next write: %s", table.storage.uri, state.trouble)
         return None
     return MetadataSync(table.storage, table.config, state.view, state.mdt, settings)

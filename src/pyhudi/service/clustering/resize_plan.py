@@ -1,4 +1,4 @@
-"""Plans the resizing of hash rings: which buckets are split and which are merged. Pure.
+"""Plans the resizing of buckets of consistent hashing: which buckets are split and which are merged. Pure.
 
 Rules: `BaseConsistentHashingBucketClusteringPlanStrategy`. Buckets that are neither too large nor too small are left alone (Apache Hudi's
 plans on Spark rewrite them as well, those on Flink do not). A bucket without rows has no slice: it is neither split nor merged.

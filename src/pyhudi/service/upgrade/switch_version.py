@@ -79,7 +79,7 @@ def plan_change(table: LockedTable, request: VersionRequest) -> tuple[VersionCha
 def change_version(table: LockedTable, request: VersionRequest) -> VersionChange:
     """Change the version of a table whose failed writes are rolled back and whose log files are compacted.
 
-    The metadata table of a table whose layout changes keeps its old version and is to be built again: until then readers list.
+    The metadata table of a table whose layout changes keeps its old version and must be rebuilt: until then readers list.
 
     Raises:
         CorruptTableError: a file of the timeline or its archive is damaged; the table is as it was.
@@ -110,7 +110,7 @@ def finish_change(table: LockedTable) -> None:
 
 
 def indexes_to_rebuild(storage: Storage, config: TableConfig) -> tuple[str, ...]:
-    """Return the partitions of the metadata table that are to be built again since the timeline's layout changed; empty once they are.
+    """Return the partitions of the metadata table that must be rebuilt since the timeline's layout changed; empty once they are.
 
     The file that tells readers of the change names them: while they are built the properties do not.
     """
@@ -122,7 +122,7 @@ def indexes_to_rebuild(storage: Storage, config: TableConfig) -> tuple[str, ...]
 
 
 def forget_rebuild(storage: Storage, config: TableConfig) -> None:
-    """Note that the metadata table is built again."""
+    """Note that the metadata table is rebuilt."""
     storage.replace(f"{_other_layout(config).timeline_path}/{MOVED_FILE}", b"")
 
 

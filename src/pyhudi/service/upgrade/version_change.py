@@ -21,7 +21,7 @@ class VersionChange:
         properties: entries of `hoodie.properties` that are set, by name.
         removed: names of the entries that are removed.
         indexes_dropped: partitions of the metadata table that the version does not have.
-        indexes_rebuilt: partitions of the metadata table that are built again.
+        indexes_rebuilt: partitions of the metadata table that are rebuilt.
         dry_run: whether nothing was done.
     """
 

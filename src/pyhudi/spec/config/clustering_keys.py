@@ -22,8 +22,8 @@ CLUSTERING: tuple[ConfigKey, ...] = (
     served(
         f"{_PLAN}class",
         "What a clustering plans, one of Apache Hudi's classes: SparkSizeBasedClusteringPlanStrategy, SparkSingleFileSortPlanStrategy,"
-        " SparkStreamCopyClusteringPlanStrategy, or SparkConsistentBucketClusteringPlanStrategy for the buckets of hash rings. When not"
-        " given: the last for tables with hash rings, the first for others.",
+        " SparkStreamCopyClusteringPlanStrategy, or SparkConsistentBucketClusteringPlanStrategy for tables with consistent"
+        " hashing. When not given: the last for such tables, the first for others.",
     ),
     served("hoodie.clustering.execution.strategy.class", "How a clustering is run: the class that fits the plan when not given."),
     served(f"{_PLAN}sort.columns", "Columns by which the rows are ordered, with commas in between; without, rows stay as they are."),
@@ -37,7 +37,7 @@ CLUSTERING: tuple[ConfigKey, ...] = (
     served(f"{_PLAN}small.file.limit", "Base files below so many bytes are clustered.", Kind.COUNT, str(300 << 20)),
     served(f"{_PLAN}target.file.max.bytes", "Bytes that new files are to have at the most.", Kind.POSITIVE, str(1 << 30)),
     served(f"{_PLAN}max.bytes.per.group", "Bytes of base files that are rewritten together at the most.", Kind.POSITIVE, str(2 << 30)),
-    served(f"{_PLAN}max.num.groups", "Groups of one plan; of hash rings, splits and merges.", Kind.POSITIVE, "30"),
+    served(f"{_PLAN}max.num.groups", "Groups of one plan; with consistent hashing, splits and merges.", Kind.POSITIVE, "30"),
     served(
         f"{_PLAN}single.group.clustering.enabled",
         "Whether a group of one file, which stays one, is rewritten; it is always when rows are ordered.",
