@@ -16,7 +16,7 @@ from pyhudi.cli.hudi_classes import command_of
 from pyhudi.cli.index_command import index
 from pyhudi.cli.log_command import log
 from pyhudi.cli.repair_command import repair
-from pyhudi.cli.restore_command import restore
+from pyhudi.cli.restore_command import restore, rollback
 from pyhudi.cli.savepoint_command import savepoint
 from pyhudi.cli.services_command import services
 from pyhudi.cli.ttl_command import ttl
@@ -70,6 +70,7 @@ main.add_command(index)
 main.add_command(log)
 main.add_command(repair)
 main.add_command(restore)
+main.add_command(rollback)
 main.add_command(savepoint)
 main.add_command(services)
 main.add_command(ttl)

@@ -33,6 +33,9 @@ _PARTS = (
 
 def _run(**values: Any) -> None:
     note_unused(values, has_engine=False)
+    for name in _PARTS:
+        if values[name.removeprefix("--").replace("-", "_")]:
+            click.echo(f"{name} has no effect: everything is checked in any case", err=True)
     table = job_table(values)
     problems = [{"kind": row["check"], "subject": row["subject"], "problem": row["problem"]} for row in table.inspect.health().to_pylist()]
     if values["rows"]:

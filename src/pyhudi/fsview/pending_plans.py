@@ -44,7 +44,7 @@ def read_plan(storage: Storage, config: TableConfig, instant: Instant) -> Compac
     """Return the plan of a pending compaction or log compaction, which is in its requested file.
 
     Raises:
-        CorruptTableError: the file is missing or holds no plan.
+        CorruptTableError: the file is missing or holds no plan, or the plan leads out of the table.
     """
     requested = Instant(instant.requested, instant.action, State.REQUESTED)
     try:
@@ -55,4 +55,12 @@ def read_plan(storage: Storage, config: TableConfig, instant: Instant) -> Compac
         raise CorruptTableError(
             f"{instant.action} {instant.requested} of table {storage.uri} is {instant.state.name.lower()} but has no readable plan."
         )
+    try:
+        for operation in plan.operations or ():
+            _ = operation.group
+    except CorruptTableError as error:
+        raise CorruptTableError(
+            f"the plan of {instant.action} {instant.requested} of table {storage.uri} is damaged: {error}. Nothing of it is run. Put"
+            f" '{config.timeline_path}/{instant.requested}.{instant.action}.requested' back from a copy of the table."
+        ) from None
     return plan

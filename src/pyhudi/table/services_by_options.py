@@ -12,6 +12,7 @@ from pyhudi.service.cleaning.clean_settings import clean_settings
 from pyhudi.service.cleaning.cleaning_service import Cleaning
 from pyhudi.service.clustering.clustering_service import Clustering
 from pyhudi.service.clustering.clustering_settings import clustering_settings
+from pyhudi.service.clustering.update_strategy import update_settings
 from pyhudi.service.compaction.compaction_service import Compaction
 from pyhudi.service.compaction.compaction_settings import compaction_settings
 from pyhudi.service.service_executor import Service
@@ -29,7 +30,8 @@ def cleaning(options: Options) -> Cleaning:
 
 
 def clustering(options: Options) -> Clustering:
-    """Return clustering."""
+    """Return clustering; the strategy of updates, which concerns writes alone, is checked nevertheless."""
+    update_settings(options)
     return Clustering(clustering_settings(options))
 
 

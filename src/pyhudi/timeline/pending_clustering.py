@@ -51,6 +51,14 @@ def clustering_plan(storage: Storage, config: TableConfig, instant: Instant) -> 
     return None
 
 
+def damaged_plan_error(storage: Storage, config: TableConfig, instant: Instant, problem: Exception) -> CorruptTableError:
+    """Return the error that refuses the plan of a pending clustering."""
+    return CorruptTableError(
+        f"the plan of {instant.action} {instant.requested} of table {storage.uri} is damaged: {problem}. Nothing of it is run. Put"
+        f" '{config.timeline_path}/{instant.requested}.{instant.action}.requested' back from a copy of the table."
+    )
+
+
 def resizes_buckets(plan: ClusteringPlan) -> bool:
     """Tell whether a plan resizes the hash rings of a table: writers would have to write to old buckets and new ones."""
     name = "" if plan.strategy is None else plan.strategy.class_name or ""
@@ -69,5 +77,9 @@ def clustered_groups(storage: Storage, config: TableConfig, timeline: Timeline) 
         for group in (plan.groups or ()) if plan is not None else ():
             for file_slice in group.slices or ():
                 # The same checks of names and paths as for the slices of a compaction.
-                groups[CompactionOperation(None, file_slice.file_id, file_slice.partition_path).group] = instant
+                try:
+                    id_ = CompactionOperation(None, file_slice.file_id, file_slice.partition_path).group
+                except CorruptTableError as error:
+                    raise damaged_plan_error(storage, config, instant, error) from None
+                groups[id_] = instant
     return groups

@@ -81,6 +81,15 @@ def test_each_class_of_hudi_has_a_command_with_its_flags(name: str) -> None:
         assert flag in shown
 
 
+def test_validation_says_of_each_flag_of_a_part_that_everything_is_checked(table: HudiTable) -> None:
+    flags = [name for option in main.commands["validate"].params for name in option.opts if name.startswith(("--validate-", "--skip-"))]
+    assert len(flags) == 10
+    result = run("HoodieMetadataTableValidator", "--base-path", table.storage.uri, *flags)
+    assert (result.exit_code, result.stdout) == (0, "no problem\n")
+    assert result.stderr.splitlines() == [f"{flag} has no effect: everything is checked in any case" for flag in flags]
+    assert run("validate", table.storage.uri).stderr == ""
+
+
 def test_flags_of_hudis_classes_are_obeyed(table: HudiTable, tmp_path: Path) -> None:
     path, props = table.storage.uri, tmp_path / "p.properties"
     props.write_text("hoodie.clean.commits.retained=1\nhoodie.clean.policy=KEEP_LATEST_COMMITS\n")

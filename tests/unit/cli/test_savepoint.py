@@ -51,3 +51,20 @@ def test_wrong_calls_are_told_in_a_line(table: HudiTable) -> None:
         result = run(*arguments)
         assert result.exit_code == 2
         assert result.stderr.startswith("error: ")
+
+
+def test_the_latest_commit_is_rolled_back_and_no_earlier_one(table: HudiTable) -> None:
+    path = table.storage.uri
+    first = table.history()["requested"][0].as_py()
+    latest = table.upsert([{"id": 1, "value": 2}]).instant
+    dry = run("rollback", path, latest, "--dry-run").output
+    assert dry.startswith(f"commit {latest} would be rolled back: 1 files deleted\n  ")
+    assert json.loads(run("rollback", path, latest, "--dry-run", "--json").output)["state"] == "planned"
+    refused = run("rollback", path, first)
+    assert (refused.exit_code, refused.stderr.startswith("error: ")) == (2, True)
+    assert run("rollback", path, "yesterday").exit_code == 2
+    assert table.to_arrow()["value"].to_pylist() == [2]
+    done = json.loads(run("rollback", path, latest, "--json").output)
+    assert (done["state"], done["instant"], done["action"], len(done["files"])) == ("completed", latest, "commit", 1)
+    assert table.to_arrow()["value"].to_pylist() == [1]
+    assert table.storage.stat(done["files"][0]) is None

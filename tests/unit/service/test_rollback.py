@@ -8,7 +8,7 @@ import pytest
 
 from pyhudi.codec.actions.rollback_codec import encode_rollback_plan
 from pyhudi.engine.local_engine import LocalEngine
-from pyhudi.errors import ConflictError, CorruptTableError, KeyFieldError, StorageError, UsageError
+from pyhudi.errors import ConflictError, CorruptTableError, StorageError, UsageError
 from pyhudi.service.rollback.rollback_plan import planned_files
 from pyhudi.spec.actions.rollback import InstantInfo, RollbackMetadata, RollbackPlan, RollbackRequest
 from pyhudi.spec.instant import Action, Instant, State
@@ -172,7 +172,7 @@ def test_pending_rollback_of_a_commit_that_is_not_the_latest_is_refused_and_its_
 @pytest.mark.parametrize(
     ("request_", "kind"),
     [
-        (RollbackRequest("../other", files_to_delete=(f"/x/a-0_0-0-0_{T1}.parquet",)), KeyFieldError),
+        (RollbackRequest("../other", files_to_delete=(f"/x/a-0_0-0-0_{T1}.parquet",)), CorruptTableError),
         (RollbackRequest("", files_to_delete=("/etc/passwd",)), CorruptTableError),
         (RollbackRequest("", files_to_delete=("/x/a-0_0-0-0_20250101000000000.parquet",)), CorruptTableError),
     ],

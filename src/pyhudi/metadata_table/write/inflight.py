@@ -31,7 +31,7 @@ def planned_partitions(storage: Storage, config: TableConfig, build: Instant) ->
     """Return the partitions that a build is to make.
 
     Raises:
-        CorruptTableError: it has no readable plan.
+        CorruptTableError: it has no readable plan, or the plan names what is no partition.
     """
     try:
         plan = read_action(storage, config, Instant(build.requested, Action.INDEXING, State.REQUESTED))
@@ -39,7 +39,15 @@ def planned_partitions(storage: Storage, config: TableConfig, build: Instant) ->
         plan = None
     if not isinstance(plan, Indexing):
         raise CorruptTableError(f"indexing {build.requested} of table {storage.uri} has no readable plan")
-    return tuple(one.metadata_partition for one in plan.partitions if one.metadata_partition)
+    names = tuple(one.metadata_partition for one in plan.partitions if one.metadata_partition)
+    for name in names:
+        if "/" in name or name.startswith("."):
+            raise CorruptTableError(
+                f"the plan of indexing {build.requested} of table {storage.uri} is damaged: '{name}' is no partition of the metadata table."
+                f" Nothing is built or deleted by it. Move the files {build.requested}.indexing.inflight and"
+                f" {build.requested}.indexing.requested out of the timeline '{config.timeline_path}', and index again."
+            )
+    return names
 
 
 def is_under_way(instant: Instant, data: Timeline) -> bool:

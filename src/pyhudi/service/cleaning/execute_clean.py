@@ -18,7 +18,7 @@ from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
 from pyhudi.service.cleaning.clean_plan import PlannedClean
 from pyhudi.spec.actions.clean import CleanMetadata, CleanPartition, CleanPlan
 from pyhudi.spec.files import partition_path
-from pyhudi.spec.files.file_group import join_path
+from pyhudi.spec.files.file_group import is_in_partition, join_path
 from pyhudi.spec.files.file_names import PARTITION_METAFILE, parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.storage.storage_protocol import Storage
@@ -59,7 +59,7 @@ def start_clean(table: LockedTable, instant: Instant, planned: PlannedClean) -> 
     Raises:
         CorruptTableError: the plan names files outside the table, none of a table's data, or some that readers need.
     """
-    names = planned_names(planned.plan, table.storage.uri)
+    names = planned_names(planned.plan, table, instant)
     if planned.is_resumed:
         _check_not_needed(table, instant, names)
     if instant.state is State.REQUESTED:
@@ -110,7 +110,7 @@ def complete_clean(
     return completed, metadata
 
 
-def planned_names(plan: CleanPlan, uri: str) -> dict[str, tuple[str, ...]]:
+def planned_names(plan: CleanPlan, table: LockedTable, instant: Instant) -> dict[str, tuple[str, ...]]:
     """Return the names of the files to delete, by partition path.
 
     Plans name files absolutely, and tables get moved: partition path and file name decide.
@@ -123,18 +123,23 @@ def planned_names(plan: CleanPlan, uri: str) -> dict[str, tuple[str, ...]]:
         try:
             partition_path.check(path)
         except KeyFieldError as error:
-            raise CorruptTableError(f"the plan of a clean of table {uri} leads out of the table: {error}") from None
+            raise _damaged(table, instant, f"leads out of the table: {error}") from None
     for path, named in plan.files.items():
-        names[path] = tuple(_data_file(path, one, uri) for one in named)
+        for one in named:
+            folder, _, name = one.rpartition("/")
+            if not is_in_partition(folder, path) or (parse_base_file_name(name) is None and parse_log_file_name(name) is None):
+                raise _damaged(table, instant, f"names '{one}', which is no data file of partition '{path}'")
+        names[path] = tuple(one.rpartition("/")[2] for one in named)
     return names
 
 
-def _data_file(path: str, named: str, uri: str) -> str:
-    folder, _, name = named.rpartition("/")
-    is_inside = not folder or not path or folder == path or folder.endswith(f"/{path}")
-    if not is_inside or (parse_base_file_name(name) is None and parse_log_file_name(name) is None):
-        raise CorruptTableError(f"the plan of a clean of table {uri} names '{named}', which is no data file of partition '{path}'")
-    return name
+def _damaged(table: LockedTable, instant: Instant, problem: str) -> CorruptTableError:
+    requested = instant.requested
+    return CorruptTableError(
+        f"the plan of clean {requested} of table {table.storage.uri} {problem}. Nothing is deleted by it. Move the files"
+        f" {requested}.clean.inflight and {requested}.clean.requested out of the timeline '{table.config.timeline_path}'; the next clean"
+        " plans again."
+    )
 
 
 def _check_not_needed(table: LockedTable, instant: Instant, names: Mapping[str, Collection[str]]) -> None:

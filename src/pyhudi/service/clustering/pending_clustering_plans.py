@@ -16,7 +16,7 @@ from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.timeline.pending_clustering import pending_clustering
+from pyhudi.timeline.pending_clustering import damaged_plan_error, pending_clustering
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.metadata_updates import time_of_service
@@ -82,7 +82,7 @@ def load_resize_plan(table: LockedTable, instant: Instant) -> ResizePlan:
     try:
         return ResizePlan(groups_of(plan), plan)
     except (CorruptTableError, ValueError, KeyError) as error:
-        raise CorruptTableError(f"the plan of {instant.action} {instant.requested} of table {table.storage.uri}: {error}") from None
+        raise damaged_plan_error(table.storage, table.config, instant, error) from None
 
 
 def groups_of(plan: ClusteringPlan) -> tuple[BucketGroup, ...]:

@@ -36,7 +36,7 @@ from pyhudi.spec.files.file_names import parse_base_file_name
 from pyhudi.spec.instant import Instant, State
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.timeline.pending_clustering import pending_clustering
+from pyhudi.timeline.pending_clustering import damaged_plan_error, pending_clustering
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.markers import marked_files
@@ -82,13 +82,12 @@ class GroupRewriting(TableService[RewritePlan, StartedRewrite, list[TaskResult],
             UnsupportedError: it has slices that this release does not rewrite.
         """
         content = pending_clustering(table.storage, table.config, instant)
-        where = f"the plan of {instant.action} {instant.requested} of table {table.storage.uri}"
         if content is None:
-            raise CorruptTableError(f"{where} is missing.")
+            raise CorruptTableError(f"the plan of {instant.action} {instant.requested} of table {table.storage.uri} is missing.")
         try:
             return parse_plan(content)
         except (CorruptTableError, ValueError) as error:
-            raise CorruptTableError(f"{where}: {error}") from None
+            raise damaged_plan_error(table.storage, table.config, instant, error) from None
 
     def start(self, table: LockedTable, instant: Instant, plan: RewritePlan, runner: ServiceRunner) -> StartedRewrite:
         """Roll back what an earlier run left, check that the slices of the plan are the newest, and put the rewriting inflight.

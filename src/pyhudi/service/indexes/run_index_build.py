@@ -13,7 +13,7 @@ import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pyhudi.errors import ConflictError, HudiError, UnknownOutcomeError, UsageError
+from pyhudi.errors import ConflictError, HudiError, UnknownOutcomeError, UnsupportedError, UsageError
 from pyhudi.metadata_table.format.index_definitions import load_definitions
 from pyhudi.metadata_table.format.metadata_settings import AS_IT_IS
 from pyhudi.metadata_table.indexes.data_table import DataTable
@@ -60,6 +60,8 @@ def run(locked: Locked, requested: str, *, forget: bool) -> tuple[str, ...]:
 
     Raises:
         UsageError: no such build is pending, or the metadata table is missing.
+        UnsupportedError: the build makes an index that is not known.
+        CorruptTableError: its plan is damaged.
         ConflictError: somebody else took the build back, or compacted what it was writing, or the lock was lost; nothing of this run is
             visible.
         UnknownOutcomeError: the storage failed in the last step without saying whether the build is complete.
@@ -83,6 +85,11 @@ def start(table: LockedTable, stored: StoredSchema, build: Instant) -> Started:
     """Begin the partitions of a build, so that from here on writers record in them what they do."""
     table = rollback_run(table, build)
     names = planned_partitions(table.storage, table.config, build)
+    if unknown := sorted(set(names).difference(with_kinds(names))):
+        raise UnsupportedError(
+            f"indexing {build.requested} of table {table.storage.uri} builds {', '.join(unknown)}, which this release does not know. Let"
+            f" Apache Hudi run it, or roll it back: table.services.rollback('{build.requested}')."
+        )
     table, in_step = prepare_metadata_table(table, stored.avro_json, AS_IT_IS, history=history_of(stored.columns))
     if in_step is None:
         raise UsageError(f"table {table.storage.uri} has no metadata table any more, in which indexing {build.requested} is to build")

@@ -29,15 +29,38 @@ def pending_restore(table: LockedTable) -> tuple[Instant, RestorePlan] | None:
     """Return the restore that is pending, with its plan; None when there is none.
 
     Raises:
-        CorruptTableError: it has no readable plan.
+        CorruptTableError: it has no readable plan, or its plan rolls back what is no later commit.
     """
     pending = next((one for one in table.timeline.pending() if one.action is Action.RESTORE), None)
     if pending is None:
         return None
     plan = read_action(table.storage, table.config, Instant(pending.requested, Action.RESTORE, State.REQUESTED))
     if not isinstance(plan, RestorePlan):
-        raise CorruptTableError(f"restore {pending.requested} of table {table.storage.uri} has no readable plan")
+        raise CorruptTableError(
+            f"restore {pending.requested} of table {table.storage.uri} has no readable plan: nothing is rolled back. Restore the file"
+            f" '{table.config.timeline_path}/{pending.requested}.restore.requested' from a copy."
+        )
+    _check_plan(table, pending, plan)
     return pending, plan
+
+
+def _check_plan(table: LockedTable, restore: Instant, plan: RestorePlan) -> None:
+    """Refuse a plan that rolls back what its own target needs, or what is no instant at all."""
+    timeline, times = table.timeline, {info.time for info in plan.instants}
+    damaged = sorted(time for time in times if not time.isdecimal())
+    writes = [one for one in (*timeline.instants, *timeline.restoring) if one.is_completed and one.action.writes_data]
+    target = next((one for one in writes if one.requested == plan.savepoint), None)
+    if target is not None:
+        earlier = [one for one in writes if one.requested <= target.requested and timeline.effect(one) <= timeline.effect(target)]
+        damaged += [one.requested for one in earlier if one.requested in times]
+    if damaged:
+        requested = restore.requested
+        raise CorruptTableError(
+            f"the plan of restore {requested} of table {table.storage.uri} to {plan.savepoint} is damaged: it rolls back '{damaged[0]}',"
+            f" which is no later commit. Nothing is rolled back by it. Move the files {requested}.restore.inflight and"
+            f" {requested}.restore.requested out of the timeline '{table.config.timeline_path}', and restore again:"
+            " table.services.restore(to='...')."
+        )
 
 
 def plan_restore(table: LockedTable, time: str) -> RestorePlan:

@@ -44,7 +44,7 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan, 
         ConflictError: the lock was lost; the same.
     """
     started = time.perf_counter()
-    files = planned_files(plan)
+    files = _checked_files(table, rollback, plan)
     assert plan.instant is not None, "planned_files has looked"
     target = _target(table, rollback, plan.instant, restores=restores)
     if rollback.state is State.REQUESTED:
@@ -85,6 +85,19 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan, 
     delete_markers(table.storage, target.requested)
     table.storage.delete(heartbeat_path(target.requested))
     return metadata
+
+
+def _checked_files(table: LockedTable, rollback: Instant, plan: RollbackPlan) -> dict[str, list[str]]:
+    """Return the paths to delete; nothing of a plan is carried out before all of it is checked."""
+    try:
+        return planned_files(plan)
+    except CorruptTableError as error:
+        requested = rollback.requested
+        raise CorruptTableError(
+            f"the plan of rollback {requested} of table {table.storage.uri} is damaged: {error}. Nothing is deleted by it. Move the files"
+            f" {requested}.rollback.inflight and {requested}.rollback.requested out of the timeline '{table.config.timeline_path}'; what"
+            " has to be rolled back is planned again by the next write, or by table.services.restore() where a restore is pending."
+        ) from error
 
 
 def _append_rollback_blocks(table: LockedTable, rollback: Instant, plan: RollbackPlan) -> dict[str, RollbackPartition]:

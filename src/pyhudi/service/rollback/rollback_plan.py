@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import re
 
-from pyhudi.errors import CorruptTableError
+from pyhudi.errors import CorruptTableError, KeyFieldError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.service.rollback.append_rollback_block import log_requests
 from pyhudi.spec.actions.rollback import InstantInfo, RollbackPlan, RollbackRequest
 from pyhudi.spec.files import partition_path
-from pyhudi.spec.files.file_group import join_path
+from pyhudi.spec.files.file_group import is_in_partition, join_path
 from pyhudi.spec.files.file_names import parse_base_file_name, parse_log_file_name
-from pyhudi.spec.instant import Instant, State
+from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.timeline.instant_details import read_commit
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.markers import is_file_of, marked_files
 
+_ACTIONS = frozenset(map(str, Action))
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?=//)")
 
 
@@ -47,20 +48,35 @@ def planned_files(plan: RollbackPlan) -> dict[str, list[str]]:
     Plans name files absolutely, and tables get moved: partition path and file name decide.
 
     Raises:
-        CorruptTableError: the plan names a file that its instant did not write, or a place outside the table.
+        CorruptTableError: the plan does not name an instant, or it names a file that its instant did not write, or one outside the table.
     """
     if plan.instant is None:
-        raise CorruptTableError("The plan of a rollback does not say which instant it rolls back.")
+        raise CorruptTableError("it does not say which instant it rolls back")
+    if not plan.instant.time.isdecimal() or plan.instant.action not in _ACTIONS:
+        raise CorruptTableError(f"it rolls back {plan.instant.action} '{plan.instant.time}', which is no instant")
     files: dict[str, list[str]] = {}
     for request in plan.requests or ():
-        partition_path.check(request.partition_path)
+        _check_request(request)
         paths = files.setdefault(request.partition_path, [])
         for named in request.files_to_delete:
-            name = named.rsplit("/", 1)[-1]
-            if not is_file_of(name, plan.instant.time):
-                raise CorruptTableError(f"The plan to roll back {plan.instant.time} names '{named}', which that instant did not write.")
+            folder, _, name = named.rpartition("/")
+            if not is_file_of(name, plan.instant.time) or not is_in_partition(folder, request.partition_path):
+                raise CorruptTableError(
+                    f"it names '{named}', which {plan.instant.time} did not write to partition '{request.partition_path}'"
+                )
             paths.append(join_path(request.partition_path, name))
     return files
+
+
+def _check_request(request: RollbackRequest) -> None:
+    try:
+        partition_path.check(request.partition_path)
+    except KeyFieldError as error:
+        raise CorruptTableError(f"it leads out of the table: {error}") from None
+    if request.log_blocks_to_delete and (not request.file_id or not request.latest_base_instant):
+        raise CorruptTableError(f"it names log blocks in '{request.partition_path}' without their file slice")
+    if request.log_blocks_to_delete and "/" in f"{request.file_id}{request.latest_base_instant}":
+        raise CorruptTableError(f"it leads out of partition '{request.partition_path}': file group '{request.file_id}'")
 
 
 def _may_be_deleted(path: str, config: TableConfig) -> bool:

@@ -40,14 +40,16 @@ class CompactionOperation:
         """The file group that is compacted.
 
         Raises:
-            CorruptTableError: the operation names none, or a partition outside the table.
+            CorruptTableError: the operation names none, or one outside the table.
         """
         if not self.file_id or self.partition_path is None:
-            raise CorruptTableError("A compaction plan holds an operation without file id or partition path.")
+            raise CorruptTableError("it holds a file slice without file id or partition path")
+        if "/" in self.file_id:
+            raise CorruptTableError(f"it names the file group '{self.file_id}', which leads out of its partition")
         try:
             partition_path.check(self.partition_path)
         except KeyFieldError as error:
-            raise CorruptTableError(f"A compaction plan leads out of its table: {error}") from None
+            raise CorruptTableError(f"it leads out of its table: {error}") from None
         return FileGroupId(self.partition_path, self.file_id)
 
     def metric(self, name: str) -> float:

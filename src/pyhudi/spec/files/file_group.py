@@ -78,6 +78,16 @@ class FileGroup:
         return self.slices[0] if self.slices else None
 
 
+def is_in_partition(folder: str, partition_path: str) -> bool:
+    """Tell whether a folder that a plan names may be that of a partition; plans name it in full, as it was before the table was moved.
+
+    Example:
+        >>> is_in_partition("s3://bucket/rides/oslo", "oslo"), is_in_partition("/data/rides/rome", "oslo")
+        (True, False)
+    """
+    return not folder or not partition_path or folder == partition_path or folder.endswith(f"/{partition_path}")
+
+
 def join_path(partition_path: str, name: str) -> str:
     """Join a partition path and a file name; the empty partition adds no separator."""
     return f"{partition_path}/{name}" if partition_path else name
