@@ -142,5 +142,5 @@ def test_time_travel_paths_functions_and_options_stand_in_writing_statements_too
     people(f"UPDATE old SET name = 'x' WHERE id IN (SELECT id FROM people TIMESTAMP AS OF '{before}' WHERE age = 42)")
     people(f"DELETE FROM old WHERE id IN (SELECT id + 10 FROM hudi.`{path}`)")
     assert people("SELECT id, name FROM old ORDER BY id") == [(1, "31"), (2, "x"), (3, "53"), (22, "new"), (32, "bob")]
-    with pytest.raises(OptionError, match="Did you mean 'hoodie.datasource.query.type'"):
+    with pytest.raises(OptionError, match=r"Did you mean 'hoodie.datasource.query.type'"):
         people("SELECT * FROM people WITH (`hoodie.datasource.query.tpye` = 'snapshot')")
