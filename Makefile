@@ -117,7 +117,7 @@ docs: $(READY_DOCS) ## Build the documentation into site/
 setup: $(READY) $(JAVA) ## Only make the environment and find Java
 
 .PHONY: format
-format: $(READY) ## Format the code and mend what ruff can mend
+format: $(READY) ## Format the code and fix what ruff can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

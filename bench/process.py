@@ -21,7 +21,7 @@ class WorkerProcess:
         log = (work / f"{name}.log").open("w")
         self.process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
 
-    def ask(self, method: str, argument: int) -> dict[str, object]:
+    def call(self, method: str, argument: int) -> dict[str, object]:
         """Send one request and wait for its answer."""
         if self.process.stdin is None or self.process.stdout is None:
             return {"error": "worker has no pipes"}

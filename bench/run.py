@@ -80,7 +80,7 @@ def run_lane(lane: Lane, inputs: Path, work: Path) -> list[Measurement]:
 
 def record(result: dict[tuple[str, str], Measurement], worker: WorkerProcess, lane: Lane, step: Step, number: int) -> None:
     """Run one step and add its seconds or its error."""
-    answer = worker.ask(step.method, number)
+    answer = worker.call(step.method, number)
     measurement = result.setdefault((worker.name, step.label), Measurement(lane.name, worker.name, step.label, today()))
     if "error" in answer:
         measurement.errors.append(str(answer["error"]))

@@ -14,7 +14,7 @@ from pyhudi.codec.avro.avro_record import parse_avro_schema
 from pyhudi.metadata_table.format.metadata_partitions import COLUMN_STATS, PARTITION_STATS
 from pyhudi.spec.files.file_names import parse_log_file_name
 from tests.interop.rows import every_type
-from tests.unit.metadata_table.tables import opened
+from tests.unit.metadata_table.tables import open_metadata
 
 RECORDED = Path(__file__).parent / "fixtures" / "metadata_tables" / "bounds_of_types.json"
 INDEXES = {
@@ -38,7 +38,7 @@ def rows_of_every_type() -> pa.Table:
 
 def stated_bounds(base: Path) -> Bounds:
     """The bounds of data columns that the metadata table of the table at `base` holds."""
-    table = opened(base)[3]
+    table = open_metadata(base)[3]
     result: dict[str, dict[str, set[str]]] = {}
     for name in (COLUMN_STATS, PARTITION_STATS):
         for stats in _stats(table, name) if name in table.partitions else ():

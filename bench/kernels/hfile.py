@@ -37,11 +37,11 @@ def main() -> int:
     keys = sorted(str(uuid.UUID(int=chance.getrandbits(128))).encode() for _ in range(arguments.entries))
     if not path.exists():
         write(path, keys, chance)
-    wanted = sorted(chance.sample(keys, min(arguments.keys, len(keys))))
+    requested = sorted(chance.sample(keys, min(arguments.keys, len(keys))))
     del keys
-    times = [look_up(path, wanted) for _ in range(arguments.repetitions)]
+    times = [look_up(path, requested) for _ in range(arguments.repetitions)]
     many, one, everything, cpu = (statistics.median(column) for column in zip(*times, strict=True))
-    print(f"{len(wanted)} of {arguments.entries} keys: {many:.3f} s, {cpu:.3f} s of all cores (goal {GOAL_SECONDS})")
+    print(f"{len(requested)} of {arguments.entries} keys: {many:.3f} s, {cpu:.3f} s of all cores (goal {GOAL_SECONDS})")
     print(f"one key: {one * 1000:.1f} ms; all entries: {everything:.2f} s")
     return 1 if many > GOAL_SECONDS else 0
 
@@ -58,19 +58,19 @@ def write(path: Path, keys: list[bytes], chance: random.Random) -> None:
         writer.finish()
 
 
-def look_up(path: Path, wanted: list[bytes]) -> tuple[float, float, float, float]:
+def look_up(path: Path, requested: list[bytes]) -> tuple[float, float, float, float]:
     """Return the seconds of looking many keys up, of one, and of reading all entries, each in a file just opened; and what
     the first took of all cores.
     """
     seconds, cpu = [], []
     size = path.stat().st_size
-    for read in (lambda file: file.get_many(wanted), lambda file: file.get_many(wanted[:1]), lambda file: file.entries()):
+    for read in (lambda file: file.get_many(requested), lambda file: file.get_many(requested[:1]), lambda file: file.entries()):
         with path.open("rb") as source:
             started, used = time.perf_counter(), time.process_time()
             count = sum(1 for _ in read(HFileReader(source, size)))
             seconds.append(time.perf_counter() - started)
             cpu.append(time.process_time() - used)
-            assert count in (len(wanted), 1) or count > len(wanted)
+            assert count in (len(requested), 1) or count > len(requested)
     return seconds[0], seconds[1], seconds[2], cpu[0]
 
 

@@ -39,7 +39,7 @@ def main() -> None:
     path = arguments.work / f"index-task-{arguments.rows}-{arguments.groups}"
     if not (path / "made").exists():
         make(path, arguments.rows, arguments.groups)
-    ask(HudiTable.open(path / "table"), arguments.rows)
+    look_up(HudiTable.open(path / "table"), arguments.rows)
 
 
 def make(path: Path, rows: int, groups: int) -> None:
@@ -51,7 +51,7 @@ def make(path: Path, rows: int, groups: int) -> None:
     (path / "made").touch()
 
 
-def ask(table: HudiTable, rows: int) -> None:
+def look_up(table: HudiTable, rows: int) -> None:
     """Ask for every key; print how long it took and the most bytes that a worker of Spark held."""
     timeline = load_full_timeline(table.storage, table.config)
     view = open_view(table.storage, table.config, timeline)

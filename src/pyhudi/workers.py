@@ -31,12 +31,12 @@ class Workers:
         self._changed = threading.Lock()
         #: Threads that wait for work, less the work that waits for threads.
         self._free = 0
-        self._here = threading.local()
+        self._local = threading.local()
 
     @property
     def is_one(self) -> bool:
         """True on a thread of these."""
-        return getattr(self._here, "is_one", False)
+        return getattr(self._local, "is_one", False)
 
     def take(self, work: Work, times: int = 1) -> int:
         """Have work done on so many threads at once, and return on how many it is: fewer, or none, where the system starts no more threads.
@@ -84,7 +84,7 @@ class Workers:
         return result_of_it
 
     def _run(self) -> None:
-        self._here.is_one = True
+        self._local.is_one = True
         while True:
             self._waiting.get()()
             with self._changed:

@@ -60,11 +60,29 @@ NAMES = {
     "refined": "resolved for the batch",
     "struck": "injected",
     "finder": "locator",
+    "wanted": "requested, projection, expected",
+    "ring": "hashing metadata",
+    "rings": "hashing metadata",
+    "deeds": "actions",
+    "doomed": "deleted, or the noun",
+    "brought": "present, or the noun",
+    "strangers": "foreign files",
 }
 #: Names that say nothing as whole names, and are fine as a part of one.
-WHOLE_NAMES = {"found": "the noun that was found"}
+WHOLE_NAMES = {
+    "found": "the noun that was found",
+    "shown": "visible, or the noun: names, fields, text",
+    "seen": "visited, or the noun",
+    "opened": "the noun: table, snapshot, files",
+    "moved": "the noun: rows, leaving, arriving",
+    "asked": "requested, or the noun",
+    "ask": "request, query, call",
+    "located": "prepped, or the noun",
+    "here": "the noun: local, live, source",
+    "there": "the noun: stored, existing, target",
+}
 #: Names that say nothing in tests, benches and scripts either.
-ANYWHERE = {"found", "gone", "kept", "place", "places", "said", "texts", "told"}
+ANYWHERE = {*WHOLE_NAMES, "gone", "kept", "place", "places", "ring", "said", "texts", "told", "wanted"} - {"here", "there", "located"}
 #: Public names and table columns that keep a word for users' sake.
 PUBLIC = {"kept_because"}
 #: Former public names, which warn for one release.

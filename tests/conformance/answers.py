@@ -31,11 +31,11 @@ def rows_answer(rows: pa.Table, masked: Iterable[str], folder: str) -> list[str]
     """Return the columns with their types, then the rows, sorted; those of DESCRIBE have an order."""
     hidden = frozenset(masked)
     head = ", ".join(f"{field.name} {type_name(field.type)}" for field in rows.schema)
-    shown = [
+    values = [
         ["*" if field.name in hidden and value is not None else value_text(value) for value in column.to_pylist()]
         for field, column in zip(rows.schema, rows.columns, strict=True)
     ]
-    lines = stable([" | ".join(row) for row in zip(*shown, strict=True)], folder)
+    lines = stable([" | ".join(row) for row in zip(*values, strict=True)], folder)
     return [head, *(lines if rows.column_names[:1] == ["col_name"] else sorted(lines))]
 
 

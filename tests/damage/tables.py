@@ -49,16 +49,16 @@ def made(name: str) -> Sound:
             table.upsert([ride(number, "oslo" if number % 2 else "rome", 100 + turn) for number in range(3, 7)], writes)
     times = table.history()["completed" if version != "6" else "requested"].to_pylist()
     sound = Sound(storage, {}, {}, (str(times[1]), str(times[-2])), options)
-    for question, ask in QUESTIONS.items():
-        sound.answers[question] = ask(HudiTable(storage.copy()), sound)
+    for question, query in QUESTIONS.items():
+        sound.answers[question] = query(HudiTable(storage.copy()), sound)
     for path in files_of(storage):
         if (result := kind_of(path)) and ".locks" not in path:
             sound.files.setdefault(result, []).append(path)
     return sound
 
 
-def _rows(table: HudiTable, **asked: Any) -> Rows:
-    rows = table.to_arrow(**asked).to_pylist()
+def _rows(table: HudiTable, **arguments: Any) -> Rows:
+    rows = table.to_arrow(**arguments).to_pylist()
     return sorted(tuple(row.values()) for row in rows)
 
 

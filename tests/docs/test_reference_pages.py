@@ -57,17 +57,17 @@ def test_every_exported_name_has_its_page(name: str) -> None:
 
 
 def test_the_classes_behind_the_table_and_all_errors_have_their_page() -> None:
-    shown = {id(resolved(name)) for name in SHOWN}
-    assert [cls.__name__ for cls in CLASSES if id(cls) not in shown] == []
+    documented = {id(resolved(name)) for name in SHOWN}
+    assert [cls.__name__ for cls in CLASSES if id(cls) not in documented] == []
     assert "pyhudi.errors" in SHOWN
     assert {error.__module__ for error in all_errors().values()} == {"pyhudi.errors"}
 
 
 @pytest.mark.parametrize("cls", CLASSES)
 def test_every_type_that_a_public_method_returns_has_its_page(cls: type) -> None:
-    shown = {id(resolved(name)) for name in SHOWN}
+    documented = {id(resolved(name)) for name in SHOWN}
     returned = {kind for _, function in members(cls) for kind in classes_in(typing.get_type_hints(function).get("return"))}
-    assert [kind.__name__ for kind in returned if id(kind) not in shown] == []
+    assert [kind.__name__ for kind in returned if id(kind) not in documented] == []
 
 
 def test_results_are_exported() -> None:

@@ -113,43 +113,43 @@ class ReferenceHudi:
             "hoodie.precommit.validators": "org.apache.hudi.client.validator.SqlQuerySingleResultPreCommitValidator",
             "hoodie.precommit.validators.single.value.sql.queries": query,
         }
-        self._ask("begin_write", path=str(path), source=str(source), mode="append", options={**options, **slow})
+        self._request("begin_write", path=str(path), source=str(source), mode="append", options={**options, **slow})
         try:
             yield
         finally:
-            self._ask("end_write", path=str(path))
+            self._request("end_write", path=str(path))
             source.unlink()
 
     def defaults(self, text: str) -> None:
         """Has `hudi-defaults.conf` say this, instead of nothing, from now on."""
         (self.scratch / CONF / "hudi-defaults.conf").write_text(text)
-        self._ask("defaults")
+        self._request("defaults")
 
     def key_texts(self, rows: pa.Table, generators: Sequence[Mapping[str, Any]]) -> list[list[list[str]] | str]:
         """For each key generator (`class`, `options`) record key and partition path of every row, or what it raised."""
         source = self.scratch / f"rows-{next(self._numbers)}.parquet"
         pq.write_table(rows, source)
-        strings: list[list[list[str]] | str] = self._ask("key_texts", source=str(source), generators=list(generators))["texts"]
+        strings: list[list[list[str]] | str] = self._request("key_texts", source=str(source), generators=list(generators))["texts"]
         source.unlink()
         return strings
 
     def retained(self, path: Path | str, conditions: Sequence[str], **options: str) -> dict[str, list[str]]:
         """For each condition the files of the table at `path` that a read would open; dots of an option's name are written `__`."""
-        result: dict[str, list[str]] = self._ask("retained", path=str(path), conditions=list(conditions), options=_dotted(options))[
+        result: dict[str, list[str]] = self._request("retained", path=str(path), conditions=list(conditions), options=_dotted(options))[
             "retained"
         ]
         return result
 
     def _call(self, operation: str, **request: Any) -> pa.Table:
         target = self.scratch / f"answer-{next(self._numbers)}.arrow"
-        if not self._ask(operation, target=str(target), **request).get("rows"):
+        if not self._request(operation, target=str(target), **request).get("rows"):
             return pa.table({})
         with pa.OSFile(str(target), "rb") as file:
             table = pa.ipc.open_file(file).read_all()
         target.unlink()
         return table
 
-    def _ask(self, operation: str, **request: Any) -> dict[str, Any]:
+    def _request(self, operation: str, **request: Any) -> dict[str, Any]:
         assert self._process.stdin
         self._process.stdin.write(json.dumps({"operation": operation, **request}) + "\n")
         self._process.stdin.flush()

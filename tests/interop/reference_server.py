@@ -146,8 +146,12 @@ def key_texts(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
     records = list(records)
     # Py4J looks a package's class up at every mention of it.
     properties_of = hudi.common.config.TypedProperties
-    classes = {name: getattr(hudi.keygen, name.rpartition(".")[2]) for name in {wanted["class"] for wanted in request["generators"]}}
-    return {"texts": [texts_of(classes[wanted["class"]], properties_of(), wanted["options"], records) for wanted in request["generators"]]}
+    classes = {name: getattr(hudi.keygen, name.rpartition(".")[2]) for name in {generator["class"] for generator in request["generators"]}}
+    return {
+        "texts": [
+            texts_of(classes[generator["class"]], properties_of(), generator["options"], records) for generator in request["generators"]
+        ]
+    }
 
 
 def texts_of(kind: Any, properties: Any, options: dict[str, str], records: list[Any]) -> list[list[str]] | str:

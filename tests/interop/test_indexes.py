@@ -8,7 +8,7 @@ import pytest
 
 from pyhudi import HudiTable
 from tests.interop.reference import ReferenceHudi
-from tests.unit.service.test_indexes import SCHEMA, change, check, opened, placed, rows
+from tests.unit.service.test_indexes import SCHEMA, change, check, open_metadata, placed, rows
 
 LOCK = {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider"}
 ON = {
@@ -54,9 +54,9 @@ def holds(condition: str, row: dict[str, str | None]) -> bool:
     """What the conditions above say of a row, by other means than the reader's."""
     if condition.startswith("from_unixtime"):
         return row["id"] == "k002"
-    wanted = condition.split("'")[1::2]
+    values = condition.split("'")[1::2]
     column = row["id"] if condition.startswith("id") else row["name"]
-    return column is not None and (column.lower() if condition.startswith("lower") else column) in wanted
+    return column is not None and (column.lower() if condition.startswith("lower") else column) in values
 
 
 @pytest.mark.parametrize("kind", [pytest.param("COPY_ON_WRITE", marks=pytest.mark.slow), "MERGE_ON_READ"])
@@ -84,7 +84,7 @@ def test_apache_hudi_finds_rows_by_our_indexes_and_goes_on_with_them(reference: 
 
 def check_theirs(table: HudiTable) -> None:
     """Every row is found; Apache Hudi leaves pairs of rows behind that it deleted in log files, whose keys lead to nothing."""
-    metadata = opened(table)
+    metadata = open_metadata(table)
     keys = [key for key, *_ in placed(table)]
     assert {(key, index.partition_path, index.file_id) for key, (index,) in metadata.record_locations(keys).items()} == placed(table)
     pairs = {(row["name"], row["id"]) for row in table.to_arrow(columns=["name", "id"]).to_pylist()}
@@ -103,5 +103,5 @@ def test_we_go_on_with_indexes_of_apache_hudi(reference: ReferenceHudi, tmp_path
     change(table)
     reference_finds_what_we_find(reference, path, name)
     assert table.services.index("low", drop=True).dropped == ("expr_index_low",)
-    shown = reference.sql(f"SHOW INDEXES FROM {name}", conf=ON).column("index_name").to_pylist()
-    assert sorted(shown) == ["column_stats", "partition_stats", "record_index", "secondary_index_by_name"]
+    index_names = reference.sql(f"SHOW INDEXES FROM {name}", conf=ON).column("index_name").to_pylist()
+    assert sorted(index_names) == ["column_stats", "partition_stats", "record_index", "secondary_index_by_name"]

@@ -145,7 +145,7 @@ PATTERNS = ("yyyy/MM/dd/HH", "yy-M-d h:m:s.S a", "xxxx-'W'ww-e", "EEE MMM", "EEE
 ALL_ZONES = ("UTC", "GMT-0330", "Europe/Paris", "America/St_Johns", "PST", "Asia/Kolkata")
 
 
-def asked(case: Case) -> dict[str, Any]:
+def write_options(case: Case) -> dict[str, Any]:
     kind, keys, partitions, options = case
     return {
         "class": f"org.apache.hudi.keygen.{NAMES[kind]}KeyGenerator",
@@ -170,7 +170,7 @@ def made_here(rows: pa.Table, case: Case) -> list[list[str]]:
 
 
 def assert_equal(reference: ReferenceHudi, rows: pa.Table, matrix: list[Case]) -> None:
-    answers = reference.key_texts(rows, [asked(case) for case in matrix])
+    answers = reference.key_texts(rows, [write_options(case) for case in matrix])
     differing = []
     for case, answer in zip(matrix, answers, strict=True):
         try:

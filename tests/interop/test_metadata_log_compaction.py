@@ -45,11 +45,11 @@ def own_of(table: HudiTable) -> MetadataWriterTable:
 
 def check_keys(reference: ReferenceHudi, table: HudiTable, name: str) -> None:
     """Each key is found by the record index where its row is, those that were deleted are not."""
-    wanted = {f"trip-{number}" for number in range(10)}
-    condition = f"id IN ({', '.join(repr(key) for key in sorted(wanted))})"
+    expected = {f"trip-{number}" for number in range(10)}
+    condition = f"id IN ({', '.join(repr(key) for key in sorted(expected))})"
     reference.sql(f"REFRESH TABLE {name}")
     rows = reference.sql(f"SELECT id FROM {name} WHERE {condition}", conf=JOINED).column("id").to_pylist()
-    there = sorted({key for key, _, _ in placed(table)} & wanted)
+    there = sorted({key for key, _, _ in placed(table)} & expected)
     assert sorted(rows) == sorted(table.to_arrow(columns=["id"], filter=condition).column("id").to_pylist()) == there
     assert table.inspect.health().to_pylist() == []
 

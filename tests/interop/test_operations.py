@@ -68,9 +68,9 @@ def test_a_partition_dropped_by_pyhudi_takes_new_rows_of_apache_hudi(reference: 
 
 def test_a_record_moved_to_another_partition_by_pyhudi_is_there_once(reference: ReferenceHudi, tmp_path: Path) -> None:
     KIND.create(tmp_path / "t").insert(trips(0, 6))
-    moved = trips(0, 1).set_column(1, "city", pa.array(["lima"]))
-    HudiTable.open(tmp_path / "t").upsert(moved, {"hoodie.index.type": "GLOBAL_SIMPLE"})
-    assert_both_read(reference, tmp_path / "t", by_id(moved, trips(1, 6)))
+    moving_trips = trips(0, 1).set_column(1, "city", pa.array(["lima"]))
+    HudiTable.open(tmp_path / "t").upsert(moving_trips, {"hoodie.index.type": "GLOBAL_SIMPLE"})
+    assert_both_read(reference, tmp_path / "t", by_id(moving_trips, trips(1, 6)))
     reference.write(tmp_path / "t", trips(0, 1), "append", KIND.reference_options("upsert") | {"hoodie.index.type": "GLOBAL_SIMPLE"})
     assert_both_read(reference, tmp_path / "t", by_id(trips(0, 6)))
 

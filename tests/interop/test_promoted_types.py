@@ -67,8 +67,8 @@ def test_widened_table_is_read_and_continued_by_both(
     rows = table.to_arrow()
     for column, value in _searched(rows):
         condition = pc.field(column) == pa.scalar(value, rows.schema.field(column).type)
-        wanted = sorted(rows.filter(condition)["id"].to_pylist())
-        assert sorted(table.to_arrow(columns=["id"], filter=condition)["id"].to_pylist()) == wanted, (column, value)
+        matching_ids = sorted(rows.filter(condition)["id"].to_pylist())
+        assert sorted(table.to_arrow(columns=["id"], filter=condition)["id"].to_pylist()) == matching_ids, (column, value)
     conditions = [f"float_double = {0.1!r}D", "float_string = '2.0'", "double_string >= '1.9999999999999998E23'", "id = 'a01'"]
     frame = spark.read.format("hudi").load(str(path))
     for text in conditions:

@@ -83,14 +83,14 @@ def written(path: Path, version: int, table_type: str) -> HudiTable:
     return table
 
 
-def check(reference: ReferenceHudi, path: Path, table: HudiTable, asked: list[str], name: str) -> None:
+def check(reference: ReferenceHudi, path: Path, table: HudiTable, filters: list[str], name: str) -> None:
     reference.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")
-    answers = ", ".join(f"({condition}) AS c{number}" for number, condition in enumerate(asked))
+    answers = ", ".join(f"({condition}) AS c{number}" for number, condition in enumerate(filters))
     truth = reference.sql(f"SELECT _hoodie_file_name, {answers} FROM {name}")
     groups = [_group(file) for file in truth.column(0).to_pylist()]
-    retained = reference.retained(path, asked, **ON)
+    retained = reference.retained(path, filters, **ON)
     snapshot = open_snapshot(table.storage, SnapshotQuery())
-    for number, condition in enumerate(asked):
+    for number, condition in enumerate(filters):
         needed = {group for group, answer in zip(groups, truth.column(f"c{number}").to_pylist(), strict=True) if answer}
         theirs = set(map(_group, retained[condition]))
         selection = select(snapshot, None, condition)
@@ -108,8 +108,8 @@ def _group(file_name: str) -> str:
 @pytest.mark.parametrize(("version", "table_type"), [(9, "COPY_ON_WRITE"), pytest.param(8, "MERGE_ON_READ", marks=pytest.mark.slow)])
 def test_no_row_is_skipped_and_no_file_is_kept_in_vain(reference: ReferenceHudi, tmp_path: Path, version: int, table_type: str) -> None:
     table = written(tmp_path / "t", version, table_type)
-    asked = [condition for condition in SOME if version > 8 or "m " not in condition]
-    check(reference, tmp_path / "t", table, asked, f"skipped_{version}")
+    filters = [condition for condition in SOME if version > 8 or "m " not in condition]
+    check(reference, tmp_path / "t", table, filters, f"skipped_{version}")
 
 
 @pytest.mark.slow

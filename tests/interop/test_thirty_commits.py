@@ -141,8 +141,8 @@ def test_apache_hudi_agrees_with_every_index_after_thirty_commits_and_goes_on(
         fail_a_write(recorded.table, monkeypatch)
         reference_answer(reference, recorded, name)
     check(recorded.table)
-    wanted = {"files", "column_stats", "bloom_filters", "record_index", "secondary_index_by_name", "expr_index_low"}
-    assert set(recorded.table.config.metadata_partitions) == wanted | (set() if recorded.is_merge_on_read else {"partition_stats"})
+    index_names = {"files", "column_stats", "bloom_filters", "record_index", "secondary_index_by_name", "expr_index_low"}
+    assert set(recorded.table.config.metadata_partitions) == index_names | (set() if recorded.is_merge_on_read else {"partition_stats"})
     for turn in range(3):
         theirs = recorded.note(rows(10 * turn, 10 * turn + 3, ts=100 + turn))
         reference.write(recorded.path, theirs, options=BY_REFERENCE | options | {"hoodie.datasource.write.table.type": kind})

@@ -57,6 +57,6 @@ def test_either_side_archives_a_timeline_of_version_6_on(reference: ReferenceHud
     commits = [row["requested"] for row in HudiTable.open(path).history().to_pylist() if row["action"] == "commit"]
     assert len(commits) == 13
     reference.sql(f"CREATE TABLE archived_by_both USING hudi LOCATION '{path}'")
-    shown = reference.sql("CALL show_archived_commits(table => 'archived_by_both', limit => 100, start_ts => '2000', end_ts => '3000')")
+    archived = reference.sql("CALL show_archived_commits(table => 'archived_by_both', limit => 100, start_ts => '2000', end_ts => '3000')")
     active = {file.name.partition(".")[0] for file in (path / ".hoodie").glob("*.commit")}
-    assert sorted(shown["commit_time"].to_pylist()) == sorted(set(commits) - active)
+    assert sorted(archived["commit_time"].to_pylist()) == sorted(set(commits) - active)

@@ -59,29 +59,29 @@ def answer(session: SparkSession) -> str:
 
 
 def main(folder: Path) -> None:
-    before, seen = state(), {}
+    before, states = state(), {}
     builder = pyhudi.enable(SparkSession.builder.master("local[1]").config(map=SETTINGS))  # type: ignore[arg-type]
     one = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse")).getOrCreate()
     one.sparkContext.setLogLevel("OFF")
-    seen["workers"] = [one.sparkContext.pythonExec == sys.executable]
+    states["workers"] = [one.sparkContext.pythonExec == sys.executable]
     one.sql("CREATE TABLE t (id INT) USING hudi TBLPROPERTIES (primaryKey = 'id')")
     one.sql("INSERT INTO t VALUES (1)")
     other = one.newSession()
-    seen["patched"] = {"sql", "load", "save", "convert_exception", "getOrCreate", "toTable"} <= set(changed(before))  # type: ignore[assignment]
-    seen["with another left"] = [pyhudi.disable(one) is one, answer(one), answer(other)]  # type: ignore[list-item]
+    states["patched"] = {"sql", "load", "save", "convert_exception", "getOrCreate", "toTable"} <= set(changed(before))  # type: ignore[assignment]
+    states["with another left"] = [pyhudi.disable(one) is one, answer(one), answer(other)]  # type: ignore[list-item]
     other.sql("INSERT INTO t VALUES (2)")
-    seen["twice"] = [pyhudi.disable(one) is one, answer(one), answer(other)]  # type: ignore[list-item]
+    states["twice"] = [pyhudi.disable(one) is one, answer(one), answer(other)]  # type: ignore[list-item]
     pyhudi.disable(other)
-    seen["unpatched"] = changed(before)  # type: ignore[assignment]
-    seen["workers"].append(one.sparkContext.pythonExec)  # type: ignore[arg-type]
-    seen["none left"] = [answer(one), answer(other), one.sql("SELECT 1").first()[0]]  # type: ignore[list-item]
+    states["unpatched"] = changed(before)  # type: ignore[assignment]
+    states["workers"].append(one.sparkContext.pythonExec)  # type: ignore[arg-type]
+    states["none left"] = [answer(one), answer(other), one.sql("SELECT 1").first()[0]]  # type: ignore[list-item]
     pyhudi.enable(one).sql("INSERT INTO t VALUES (3)")
-    seen["enabled again"] = [answer(one), answer(other)]  # type: ignore[list-item]
+    states["enabled again"] = [answer(one), answer(other)]  # type: ignore[list-item]
     pyhudi.disable(one)
     pyhudi.disable(builder)
     one.stop()
-    seen["after stop"] = [pyhudi.disable(one) is one, changed(before)]  # type: ignore[list-item]
-    print(json.dumps(seen))  # noqa: T201 - what the test reads
+    states["after stop"] = [pyhudi.disable(one) is one, changed(before)]  # type: ignore[list-item]
+    print(json.dumps(states))  # noqa: T201 - what the test reads
 
 
 if __name__ == "__main__":

@@ -56,18 +56,18 @@ def changed(session: SparkSession) -> int:
 
 def main(folder: Path) -> dict[str, Any]:
     """Run the parts one after the other."""
-    seen: dict[str, Any] = {}
+    states: dict[str, Any] = {}
     session = pyhudi.enable(started(folder, "one")).getOrCreate()
-    seen["first"] = changed(session)
-    seen["indexes"] = [row.index_name for row in session.sql("SHOW INDEXES FROM t").collect()]
-    seen["stopped"] = stop_within_a_batch(session, folder)
+    states["first"] = changed(session)
+    states["indexes"] = [row.index_name for row in session.sql("SHOW INDEXES FROM t").collect()]
+    states["stopped"] = stop_within_a_batch(session, folder)
     session.stop()
     again = started(folder, "two").getOrCreate()
-    seen["restarted"] = changed(again)
+    states["restarted"] = changed(again)
     sibling = SparkSession(again.sparkContext, again._jsparkSession.newSession())
-    seen["sibling"] = sibling.conf.get("spark.pyhudi.enabled", "no")
+    states["sibling"] = sibling.conf.get("spark.pyhudi.enabled", "no")
     again.stop()
-    return seen
+    return states
 
 
 if __name__ == "__main__":

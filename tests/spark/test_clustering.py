@@ -1,4 +1,4 @@
-"""Tables clustered and hash rings resized by Spark's tasks, by CALL, and after writes that Spark did."""
+"""Tables clustered and buckets resized by Spark's tasks, by CALL, and after writes that Spark did."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from pyhudi.spark.engine.task_engine import SparkEngine
 pytestmark = pytest.mark.spark
 
 SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string(), "value": pa.int64()})
-RING = {"hoodie.index.type": "BUCKET", "hoodie.index.bucket.engine": "CONSISTENT_HASHING", "hoodie.bucket.index.num.buckets": "1"}
+CONSISTENT_HASHING = {
+    "hoodie.index.type": "BUCKET",
+    "hoodie.index.bucket.engine": "CONSISTENT_HASHING",
+    "hoodie.bucket.index.num.buckets": "1",
+}
 SPLIT = {"hoodie.bucket.index.max.num.buckets": "2", "hoodie.parquet.max.file.size": "1"}
 STATED = ",".join(f"{name}={value}" for name, value in SPLIT.items())
 
@@ -24,7 +28,7 @@ STATED = ",".join(f"{name}={value}" for name, value in SPLIT.items())
 @pytest.fixture
 def table(tmp_path) -> HudiTable:
     table = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"], partition_by=["city"], table_type="MERGE_ON_READ")
-    table.upsert(rows(0), options=RING)
+    table.upsert(rows(0), options=CONSISTENT_HASHING)
     return table
 
 

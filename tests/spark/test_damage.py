@@ -71,8 +71,8 @@ def _verdict(spark: SparkSession, folder: Path, sound: Sound, case: Case) -> str
 def _check(spark: SparkSession, tables: dict[str, Sound], folder: Path, count: int, seed: int) -> None:
     results: Counter[str] = Counter()
     unnoticed = []
-    asked = (case for case in cases(tables, 3 * count, seed) if case.question in QUESTIONS)
-    for number, case in zip(range(count), asked, strict=False):
+    selected = (case for case in cases(tables, 3 * count, seed) if case.question in QUESTIONS)
+    for number, case in zip(range(count), selected, strict=False):
         result = _verdict(spark, folder / str(number), tables[case.table], case)
         results[result] += 1
         if result == WRONG and case.kind != "instant":
@@ -100,6 +100,6 @@ def test_named_pipe_in_place_of_a_base_file_is_refused_before_spark_opens_it(
     file = max((path / "oslo").glob("*.parquet"), key=lambda one: one.name.rpartition("_")[2])
     file.unlink()
     os.mkfifo(file)
-    for ask in (lambda: spark.read.format("hudi").load(str(path)).count(), lambda: spark.sql(f"SELECT * FROM hudi.`{path}`").collect()):
+    for read in (lambda: spark.read.format("hudi").load(str(path)).count(), lambda: spark.sql(f"SELECT * FROM hudi.`{path}`").collect()):
         with pytest.raises(CorruptTableError, match=f"{file.name}' of table .* is a named pipe"):
-            ask()
+            read()

@@ -41,7 +41,7 @@ def test_threads_that_enable_and_disable_do_not_disturb_each_other() -> None:
                 sessions: list[Any] = [_Session(f"{number}-{turn}-{count}") for count in range(5)]
                 for session in sessions:
                     known.add(session)
-                    known.ask(session)
+                    known.mark_requested(session)
                 known.is_any_left()
                 for session in sessions:
                     known.remove(session)
@@ -54,7 +54,7 @@ def test_threads_that_enable_and_disable_do_not_disturb_each_other() -> None:
     for thread in threads:
         thread.join()
     assert failures == []
-    assert (list(known.identities), len(known.sessions), len(known.asked_for)) == ([], 0, 0)
+    assert (list(known.identities), len(known.sessions), len(known.requested)) == ([], 0, 0)
 
 
 @pytest.mark.usefixtures("_fast_switches")

@@ -100,7 +100,7 @@ def test_spark_tasks_fill_rows_from_each_other_and_from_what_is_stored(
     stored = [("a", 3, 0.5), ("b", 3, 0.5), ("c", 3, None), ("d", 3, 0.5)]
     changes = [("a", 5, None), ("b", 5, None), ("b", 4, 2.5), ("c", 1, 9.5), ("e", 1, 1.5), ("e", 2, None)]
     for batch in (stored, changes):
-        rows = [{"id": key, "city": "lima", "seen": seen, "fare": fare} for key, seen, fare in batch]
+        rows = [{"id": key, "city": "lima", "seen": time, "fare": fare} for key, time, fare in batch]
         write(spark, str(tmp_path / "t"), "partial", "upsert", rows, "spark")
     result = [(row[2], row[4], row[5]) for row in content(str(tmp_path / "t"))]
     assert result == [("a", 5, 0.5), ("b", 5, 2.5), ("c", 3, 9.5), ("d", 3, 0.5), ("e", 2, 1.5)]

@@ -60,10 +60,10 @@ def both(spark: SparkSession, path: Path, table: HudiTable) -> Iterator[tuple[st
 
 
 def assert_same(spark: SparkSession, path: Path, left_out: tuple[str, ...] = ()) -> None:
-    for asked, result, expected in both(spark, path, HudiTable.open(path)):
-        assert set(result.column_names) == set(expected.column_names), asked
+    for query, result, expected in both(spark, path, HudiTable.open(path)):
+        assert set(result.column_names) == set(expected.column_names), query
         columns = [column for column in expected.column_names if column not in left_out]
-        assert counted(result, columns) == counted(expected, columns), asked
+        assert counted(result, columns) == counted(expected, columns), query
 
 
 @pytest.mark.parametrize("name", slow_cases(LIVES, {"pending_compaction_v6", "concurrent_v8"}))

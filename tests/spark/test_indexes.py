@@ -19,7 +19,7 @@ pytestmark = pytest.mark.spark
 SCHEMA = pa.schema({"id": pa.string(), "city": pa.string(), "value": pa.int64()})
 SPARK = {"pyhudi.engine": "spark", "hoodie.compact.inline": "false", "hoodie.metadata.enable": "false"}
 BUCKET = {**SPARK, "hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "3"}
-RING = {**BUCKET, "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}
+CONSISTENT_HASHING = {**BUCKET, "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}
 
 
 def rows(spark: SparkSession, first: int, end: int, value: int):
@@ -34,7 +34,7 @@ def values(table: HudiTable) -> dict[str, int]:
     return dict(zip(table_rows["id"].to_pylist(), table_rows["value"].to_pylist(), strict=True))
 
 
-@pytest.mark.parametrize(("options", "kind"), [(BUCKET, "COPY_ON_WRITE"), (RING, "MERGE_ON_READ")])
+@pytest.mark.parametrize(("options", "kind"), [(BUCKET, "COPY_ON_WRITE"), (CONSISTENT_HASHING, "MERGE_ON_READ")])
 def test_spark_tasks_and_the_local_engine_meet_in_the_buckets(
     spark: SparkSession, tmp_path: Path, options: dict[str, str], kind: str
 ) -> None:
@@ -77,9 +77,9 @@ def test_record_index_that_nobody_named_is_asked_in_spark_tasks_where_it_costs_l
     in_tasks = {**records, "pyhudi.engine": "spark"}
     table = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"], partition_by=["city"])
     table.upsert(rows(spark, 0, 6, 1).toArrow(), options=records)
-    asked = table.upsert(rows(spark, 3, 9, 2), options=in_tasks)
-    assert (asked.index, asked.engine) == ("RECORD_LEVEL_INDEX", "spark")
-    assert "ask its file groups" in asked.index_reason
+    upserted = table.upsert(rows(spark, 3, 9, 2), options=in_tasks)
+    assert (upserted.index, upserted.engine) == ("RECORD_LEVEL_INDEX", "spark")
+    assert "ask its file groups" in upserted.index_reason
     monkeypatch.setattr(resolve_index, "_lookup_pays", lambda _keys, _size: False)  # as for many rows
     joined = table.upsert(rows(spark, 8, 10, 3), options=in_tasks)
     assert (joined.index, joined.engine) == ("SIMPLE", "spark")

@@ -60,8 +60,8 @@ def test_keys_and_paths_of_numbers_are_found_by_either_engine(
         assert table.upsert(rows, options={"pyhudi.engine": second}).updated == 4
         assert table.delete(rows.where("id = 0"), options={"pyhudi.engine": second}).deleted == 1
         made[first] = sorted(table.to_arrow(columns=["id", KEYS, PATH]).to_pylist(), key=repr)
-        shown = spark.read.format("hudi").load(str(tmp_path / first)).where("id < 2 AND x = 0")
-        assert [tuple(row) for row in shown.selectExpr("id", "string(x)", "string(f)", "string(deep.z)").collect()] == [
+        stored = spark.read.format("hudi").load(str(tmp_path / first)).where("id < 2 AND x = 0")
+        assert [tuple(row) for row in stored.selectExpr("id", "string(x)", "string(f)", "string(deep.z)").collect()] == [
             (1, "0.0", "-0.0", "-0.0")
         ]
     assert made["spark"] == made["local"]
@@ -72,8 +72,8 @@ def test_zeros_of_either_sign_have_partitions_of_their_own(spark: SparkSession, 
     rows = spark.createDataFrame(AMOUNTS).where("id < 2").selectExpr("0 AS id", "x", "f", "d", "CAST(1 AS DECIMAL(9, 6)) AS m", "deep")
     assert table.upsert(rows, options=ON_SPARK).inserted == 2
     assert sorted(table.to_arrow(columns=[PATH])[PATH].to_pylist()) == ["-0.0", "0.0"]
-    shown = spark.read.format("hudi").load(str(tmp_path / "t")).selectExpr(PATH, "string(x)").collect()
-    assert sorted(tuple(row) for row in shown) == [("-0.0", "-0.0"), ("0.0", "0.0")]
+    stored = spark.read.format("hudi").load(str(tmp_path / "t")).selectExpr(PATH, "string(x)").collect()
+    assert sorted(tuple(row) for row in stored) == [("-0.0", "-0.0"), ("0.0", "0.0")]
 
 
 def test_text_of_a_floating_point_key_does_not_depend_on_the_jvm(spark: SparkSession) -> None:

@@ -53,6 +53,6 @@ def test_flipped_bit_in_an_avro_log_is_an_error_that_names_the_file(spark, tmp_p
     data = bytearray(file.read_bytes())
     data[-20] ^= 4
     file.write_bytes(data)
-    for ask in (lambda read: read.collect(), lambda read: read.count()):
+    for query in (lambda read: read.collect(), lambda read: read.count()):
         with pytest.raises(CorruptTableError, match=file.name):
-            ask(spark.read.format("hudi").load(path))
+            query(spark.read.format("hudi").load(path))

@@ -30,13 +30,13 @@ def test_rows_are_those_of_apache_hudi(spark: SparkSession, name: str, fixture_t
     frame = load(spark, path)
     assert strings(frame.toArrow()) == strings(of_apache_hudi(path, "snapshot" if name in WITH_LOGS else "expected"))
     assert frame.count() == len(of_apache_hudi(path, "snapshot" if name in WITH_LOGS else "expected"))
-    wanted = ["id", "part.float_string", "map_long_float['a'] AS held", "deep[0].m['k'].float_double AS inner"]
+    selected = ["id", "part.float_string", "map_long_float['a'] AS held", "deep[0].m['k'].float_double AS inner"]
     local = {row["id"]: row for row in HudiTable.open(path).to_arrow().to_pylist()}
-    for row in frame.where("float_string = '2.0' OR double_string = '1.9999999999999998E23'").selectExpr(*wanted).collect():
+    for row in frame.where("float_string = '2.0' OR double_string = '1.9999999999999998E23'").selectExpr(*selected).collect():
         whole = local.pop(row["id"])
         assert whole["float_string"] == "2.0" or whole["double_string"] == "1.9999999999999998E23"
-        shown = (whole["part"]["float_string"], dict(whole["map_long_float"])["a"], dict(whole["deep"][0]["m"])["k"]["float_double"])
-        assert repr((row["float_string"], row["held"], row["inner"])) == repr(shown)
+        expected = (whole["part"]["float_string"], dict(whole["map_long_float"])["a"], dict(whole["deep"][0]["m"])["k"]["float_double"])
+        assert repr((row["float_string"], row["held"], row["inner"])) == repr(expected)
     assert not [row for row in local.values() if row["float_string"] == "2.0"]
 
 
@@ -58,7 +58,7 @@ def widened(folder: Path, old: pa.DataType, new: pa.DataType, values: list[Any])
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "values", "shown"),
+    ("old", "new", "values", "expected"),
     [
         (pa.int64(), pa.float32(), [2**53 + 1, None], [9007199254740992.0, None]),
         (pa.float32(), pa.float64(), [0.1], [0.1]),
@@ -79,22 +79,22 @@ def widened(folder: Path, old: pa.DataType, new: pa.DataType, values: list[Any])
     ],
     ids=str,
 )
-def test_old_types_are_read_as_those_of_today(spark: SparkSession, tmp_path: Path, old, new, values, shown) -> None:
+def test_old_types_are_read_as_those_of_today(spark: SparkSession, tmp_path: Path, old, new, values, expected) -> None:
     path = widened(tmp_path / "t", old, new, values)
     rows = load(spark, path).orderBy("id").toArrow()["c"].to_pylist()
-    assert repr(rows) == repr(shown) == repr(HudiTable.open(path).to_arrow().sort_by("id")["c"].to_pylist())
+    assert repr(rows) == repr(expected) == repr(HudiTable.open(path).to_arrow().sort_by("id")["c"].to_pylist())
 
 
 def test_files_are_looked_at_only_where_the_first_schema_leaves_something_open(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened: list[str] = []
-    monkeypatch.setattr("pyhudi.spark.scan.promoted_files._footer_schema", lambda _, file: opened.append(file.path) or pa.schema([]))  # type: ignore[func-returns-value]
+    opened_files: list[str] = []
+    monkeypatch.setattr("pyhudi.spark.scan.promoted_files._footer_schema", lambda _, file: opened_files.append(file.path) or pa.schema([]))  # type: ignore[func-returns-value]
     columns = pa.schema([ID, ("c", pa.string())])
     load(spark, make_table(tmp_path / "same", columns, {"": pa.table([[1], ["x"]], schema=columns)}))
-    assert opened == []
+    assert opened_files == []
     load(spark, widened(tmp_path / "wide", pa.int32(), pa.string(), [1]))
-    assert len(opened) > 0
+    assert len(opened_files) > 0
 
 
 def test_table_is_read_after_its_history_was_lost(spark: SparkSession, tmp_path: Path) -> None:

@@ -54,10 +54,10 @@ def test_rows_are_those_of_the_local_reader(spark: SparkSession, name: str, fixt
     is_optimized = name in WITH_LOGS
     local = HudiTable.open(path).to_arrow(mode="read_optimized" if is_optimized else "snapshot", meta_columns=True)
     result = load(spark, path, **(READ_OPTIMIZED if is_optimized else {})).toArrow()
-    shown = [column for column in local.column_names if column in result.column_names]
-    assert result.column_names == shown
-    assert {column for column in local.column_names if column not in shown} == missing(local, name)
-    compared = [column for column in shown if not is_text_of_path(path, column)]
+    common_columns = [column for column in local.column_names if column in result.column_names]
+    assert result.column_names == common_columns
+    assert {column for column in local.column_names if column not in common_columns} == missing(local, name)
+    compared = [column for column in common_columns if not is_text_of_path(path, column)]
     assert rows(result, compared) == rows(local, compared)
 
 

@@ -89,8 +89,8 @@ def test_small_table_is_broadcast_and_the_large_one_is_not(spark: SparkSession, 
 
 
 def test_join_on_the_partition_column_prunes_at_run_time(spark: SparkSession, trips: Path) -> None:
-    wanted = spark.createDataFrame([("lima", 1)], "city string, k int").where("k = 1")
-    joined = load(spark, trips).join(wanted, "city")
+    cities = spark.createDataFrame([("lima", 1)], "city string, k int").where("k = 1")
+    joined = load(spark, trips).join(cities, "city")
     assert joined.count() == 10
 
 

@@ -30,7 +30,7 @@ def table_of_old_files(folder: Path, held: pa.DataType, stated: pa.DataType, val
 
 
 @pytest.mark.parametrize(
-    ("held", "stated", "value", "shown"),
+    ("held", "stated", "value", "expected"),
     [
         (pa.int32(), pa.int64(), 1, 1),
         (pa.int32(), pa.float64(), 1, 1.0),
@@ -42,10 +42,10 @@ def table_of_old_files(folder: Path, held: pa.DataType, stated: pa.DataType, val
     ids=str,
 )
 def test_file_written_before_a_column_widened_is_read(
-    spark: SparkSession, tmp_path: Path, held: pa.DataType, stated: pa.DataType, value: Any, shown: Any
+    spark: SparkSession, tmp_path: Path, held: pa.DataType, stated: pa.DataType, value: Any, expected: Any
 ) -> None:
     result = load(spark, table_of_old_files(tmp_path, held, stated, [value, None])).select("c").toArrow()
-    assert [_plain(one) for one in result["c"].to_pylist()] == [shown, None]
+    assert [_plain(one) for one in result["c"].to_pylist()] == [expected, None]
 
 
 def test_file_written_before_a_column_was_added_gives_nulls(spark: SparkSession, tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_type_that_spark_lacks_is_refused_with_its_column() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "text", "shown"),
+    ("kind", "text", "expected"),
     [
         (pa.bool_(), "true", True),
         (pa.int32(), "-5", -5),
@@ -90,13 +90,13 @@ def test_type_that_spark_lacks_is_refused_with_its_column() -> None:
 )
 @pytest.mark.parametrize("hive", ["true", "false"])
 def test_partition_value_from_the_path_has_the_type_of_the_schema(
-    spark: SparkSession, tmp_path: Path, kind: pa.DataType, text: str, shown: Any, hive: str
+    spark: SparkSession, tmp_path: Path, kind: pa.DataType, text: str, expected: Any, hive: str
 ) -> None:
     path = f"p={text}" if hive == "true" else text
     frame = load(spark, partitioned(tmp_path, kind, {path: None, "p=__HIVE_DEFAULT_PARTITION__": None}, hive))
     ps = {row.p for row in frame.collect()}
-    assert ps == {shown, None} if hive == "true" else {shown}
-    assert frame.where(frame.p == shown).count() == 1
+    assert ps == {expected, None} if hive == "true" else {expected}
+    assert frame.where(frame.p == expected).count() == 1
 
 
 @pytest.mark.parametrize("default", ["__HIVE_DEFAULT_PARTITION__", "default"])
@@ -107,10 +107,10 @@ def test_default_partition_is_null(spark: SparkSession, tmp_path: Path, default:
 
 
 def test_encoded_partition_value_is_decoded_only_when_the_table_says_so(spark: SparkSession, tmp_path: Path) -> None:
-    for flag, shown in (("true", "x/y"), ("false", "x%2Fy")):
+    for flag, expected in (("true", "x/y"), ("false", "x%2Fy")):
         options = {"hoodie.datasource.write.partitionpath.urlencode": flag}
         frame = load(spark, partitioned(tmp_path / flag, pa.string(), {"x%2Fy": "?"}, **options))
-        assert frame.first()["p"] == shown
+        assert frame.first()["p"] == expected
 
 
 @pytest.mark.parametrize("kind", [pa.timestamp("us", "UTC"), pa.timestamp("us")], ids=str)

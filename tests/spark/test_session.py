@@ -56,9 +56,9 @@ def test_session_that_the_jvm_makes_of_an_enabled_one_reads_tables(spark: SparkS
 def test_a_session_that_was_never_enabled_finds_a_source_that_says_so() -> None:
     assert pyspark_hudi.DefaultSource.name() == "hudi"
     source = pyspark_hudi.DefaultSource({"path": "/tmp/trips"})
-    for asked in (source.schema, lambda: source.reader(None), lambda: source.writer(None, False), lambda: source.streamReader(None)):
+    for call in (source.schema, lambda: source.reader(None), lambda: source.writer(None, False), lambda: source.streamReader(None)):
         with pytest.raises(PySparkRuntimeError, match="call pyhudi"):
-            asked()
+            call()
 
 
 @pytest.mark.parametrize("remote", ["option", "environment"])

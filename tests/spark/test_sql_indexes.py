@@ -25,23 +25,23 @@ def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iter
     spark.sql("DROP TABLE indexed_rides")
 
 
-def shown(spark: SparkSession) -> dict[str, tuple[str, str]]:
+def index_rows(spark: SparkSession) -> dict[str, tuple[str, str]]:
     return {row.index_name: (row.index_type, row.col_name) for row in spark.sql("SHOW INDEXES FROM indexed_rides").collect()}
 
 
-def opened(location: str) -> MetadataTable:
+def open_metadata(location: str) -> MetadataTable:
     table = HudiTable.open(location)
     return MetadataTable.open(table.storage, table.config, load_full_timeline(table.storage, table.config))
 
 
 def test_indexes_are_made_followed_shown_and_dropped(spark: SparkSession, table: str) -> None:
-    assert shown(spark).keys() == {"column_stats", "partition_stats"}
+    assert index_rows(spark).keys() == {"column_stats", "partition_stats"}
     assert spark.sql("CREATE INDEX record_index ON indexed_rides (id)").collect() == []
     spark.sql("CREATE INDEX by_rider ON TABLE indexed_rides (RIDER)")
     spark.sql("CREATE INDEX by_month ON indexed_rides USING column_stats(at) OPTIONS(expr='date_format', format='yyyy-MM')")
     spark.sql("CREATE INDEX low ON indexed_rides USING bloom_filters(rider) OPTIONS(expr='lower', fpp='0.01')")
     spark.sql("CREATE INDEX IF NOT EXISTS by_rider ON indexed_rides (rider)")
-    assert shown(spark) | {"column_stats": None, "partition_stats": None} == {
+    assert index_rows(spark) | {"column_stats": None, "partition_stats": None} == {
         "column_stats": None,
         "partition_stats": None,
         "record_index": ("record_index", ""),
@@ -52,13 +52,13 @@ def test_indexes_are_made_followed_shown_and_dropped(spark: SparkSession, table:
     spark.sql("UPDATE indexed_rides SET rider = 'Bob' WHERE id = 'b'")
     spark.sql("INSERT INTO indexed_rides VALUES ('c', 'Cid', NULL, 1, 'rome')")
     spark.sql("DELETE FROM indexed_rides WHERE id = 'a'")
-    metadata = opened(table)
+    metadata = open_metadata(table)
     assert metadata.lookup_record_keys(["a", "b", "c"]).keys() == {"b", "c"}
     assert metadata.record_keys_of("secondary_index_by_rider", ["Ann", "Bob", "Cid", None]) == {"Bob": ["b"], "Cid": ["c"]}
     spark.sql("DROP INDEX by_month ON indexed_rides")
     spark.sql("DROP INDEX IF EXISTS by_month ON indexed_rides")
     spark.sql("DROP INDEX expr_index_low ON TABLE indexed_rides")
-    assert shown(spark).keys() == {"column_stats", "partition_stats", "record_index", "secondary_index_by_rider"}
+    assert index_rows(spark).keys() == {"column_stats", "partition_stats", "record_index", "secondary_index_by_rider"}
 
 
 def test_index_that_cannot_be_is_refused(spark: SparkSession, table: str) -> None:

@@ -146,15 +146,15 @@ def test_a_table_as_a_stream_gives_what_each_commit_wrote(pipe: Pipe) -> None:
     }
     pipe.put((1, "a", "x"), (2, "a", "y"))
     pipe.run(**made)
-    seen = Follower(pipe, "rows")
+    follower = Follower(pipe, "rows")
     changes = Follower(pipe, "changes", **{"hoodie.datasource.query.incremental.format": "cdc"})
-    assert seen.next("id", "v") == [(1, "a"), (2, "a")]
+    assert follower.next("id", "v") == [(1, "a"), (2, "a")]
     assert changes.next("op") == [("i",), ("i",)]
     pipe.put((1, "b", "x"), (3, "b", "y"))
     pipe.run(**made)
-    assert seen.next("id", "v") == [(1, "b"), (3, "b")]
+    assert follower.next("id", "v") == [(1, "b"), (3, "b")]
     assert changes.next("op") == [("i",), ("u",)]
-    assert seen.next("id", "v") == []
+    assert follower.next("id", "v") == []
     late = Follower(pipe, "late", **{"hoodie.datasource.streaming.startOffset": "latest"})
     assert late.next("id", "v") == []
 
@@ -193,9 +193,9 @@ def test_a_limited_stream_takes_so_many_commits_a_batch_also_after_a_restart(pip
 def test_a_stream_keeps_the_columns_it_began_with_and_a_restarted_one_has_new_ones(pipe: Pipe) -> None:
     pipe.put((1, "a", "x"))
     pipe.run()
-    seen: list[tuple[Any, ...]] = []
+    received: list[tuple[Any, ...]] = []
     stream = pipe.spark.readStream.format("hudi").load(str(pipe.table)).drop(*META_COLUMNS)
-    writer = stream.writeStream.foreachBatch(lambda frame, _: seen.extend(map(tuple, frame.collect())))
+    writer = stream.writeStream.foreachBatch(lambda frame, _: received.extend(map(tuple, frame.collect())))
     query = writer.option("checkpointLocation", str(pipe.folder / "wide")).start()
     try:
         query.processAllAvailable()
@@ -204,7 +204,7 @@ def test_a_stream_keeps_the_columns_it_began_with_and_a_restarted_one_has_new_on
         query.processAllAvailable()
     finally:
         query.stop()
-    assert sorted(seen) == [(1, "a", "x"), (2, "b", "x")]
+    assert sorted(received) == [(1, "a", "x"), (2, "b", "x")]
     assert Follower(pipe, "anew").next("id", "tens") == [(1, None), (2, 20)]
 
 

@@ -50,7 +50,7 @@ def every_type(spark: SparkSession) -> DataFrame:
     return spark.sql(f"SELECT 1 AS id, {COLUMNS} UNION ALL SELECT 2, {nulls}")
 
 
-def shown(frame: DataFrame) -> list[tuple[Any, ...]]:
+def string_rows(frame: DataFrame) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in frame.selectExpr("id", *(f"CAST({name} AS STRING)" for name in SERVED)).orderBy("id").collect()]
 
 
@@ -62,7 +62,7 @@ def test_every_type_is_read_back_from_a_data_frame(spark: SparkSession, tmp_path
     for part in (rows, rows.where("id = 1")):
         part.write.format("hudi").options(**options, **{"pyhudi.engine": engine}).mode("append").save(path)
     result = spark.read.format("hudi").load(path)
-    assert shown(result) == shown(rows)
+    assert string_rows(result) == string_rows(rows)
     retained = {"tinyint": "int", "smallint": "int"}
     types = {field.name: field.dataType.simpleString() for field in rows.schema.fields}
     assert {field.name: field.dataType.simpleString() for field in result.schema.fields if field.name in types} == {
@@ -77,8 +77,8 @@ def test_every_type_is_read_back_from_statements(spark: SparkSession, tmp_path: 
         spark.sql(f"{made} AS SELECT * FROM every_type")
         spark.sql("MERGE INTO typed t USING (SELECT * FROM every_type WHERE id = 1) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *")
         spark.sql("INSERT INTO typed SELECT 3, * EXCEPT (id) FROM every_type WHERE id = 1")
-        first, nulls, third = shown(spark.table("typed"))
-        assert [first, nulls] == shown(spark.table("every_type"))
+        first, nulls, third = string_rows(spark.table("typed"))
+        assert [first, nulls] == string_rows(spark.table("every_type"))
         assert third[1:] == first[1:]
     finally:
         spark.sql("DROP TABLE IF EXISTS typed")

@@ -1,4 +1,4 @@
-"""`cluster`: small files are joined, rows are ordered, or buckets of hash rings split and merged, in a process of its own.
+"""`cluster`: small files are joined, rows are ordered, or buckets of consistent hashing split and merged, in a process of its own.
 
 Rules: `HoodieClusteringJob` (modes schedule, execute, scheduleAndExecute).
 """

@@ -37,17 +37,17 @@ class DroppedPartitions:
 
 
 def _drop(table: HudiTable, options: Mapping[str, str], values: Mapping[str, Any]) -> Sequence[TableResult]:
-    wanted = tuple(dict.fromkeys(part.strip() for part in values["partitions"].split(",") if part.strip()))
+    selected = tuple(dict.fromkeys(part.strip() for part in values["partitions"].split(",") if part.strip()))
     known = {row["partition_path"]: row for row in table.inspect.partitions().to_pylist()}
-    missing = [path for path in wanted if path not in known]
-    if missing or not wanted:
+    missing = [path for path in selected if path not in known]
+    if missing or not selected:
         name = f"partition '{missing[0]}'" if missing else "--partitions that it could drop"
         raise UsageError(f"table {table.storage.uri} has no {name}; nothing was dropped")
-    files = sum(1 for row in table.inspect.files().to_pylist() if row["partition_path"] in wanted)
+    files = sum(1 for row in table.inspect.files().to_pylist() if row["partition_path"] in selected)
     if values["dry_run"] or str(values["mode"]).lower() == "dry_run":
-        return (DroppedPartitions("planned", None, wanted, files),)
-    done = write(table, Operation.DELETE_PARTITION, None, options=options, partitions=wanted)
-    return (DroppedPartitions("completed", done.instant, wanted, files),)
+        return (DroppedPartitions("planned", None, selected, files),)
+    done = write(table, Operation.DELETE_PARTITION, None, options=options, partitions=selected)
+    return (DroppedPartitions("completed", done.instant, selected, files),)
 
 
 drop_partitions: Final = table_command(

@@ -95,13 +95,13 @@ def _stop_event() -> Iterator[threading.Event]:
     """Yield an event that Ctrl-C and a termination set; the second Ctrl-C interrupts at once."""
     stop = threading.Event()
 
-    def ask(number: int, frame: FrameType | None) -> None:
+    def request_stop(number: int, frame: FrameType | None) -> None:
         if stop.is_set() and number == signal.SIGINT:
             signal.default_int_handler(number, frame)
         stop.set()
         click.echo("the run ends when the service at work is done", err=True)
 
-    previous = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    previous = {number: signal.signal(number, request_stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield stop
     finally:

@@ -63,10 +63,10 @@ def sql(spark: SparkSession, text: str, *, show: int = 20, names: Mapping[str, s
         names: What to print in the places of texts that differ from run to run; then neither times nor the commit's instant are printed.
     """
     statement = textwrap.dedent(text).strip()
-    shown = statement
+    statement_text = statement
     for text_of_run, name in (names or {}).items():
-        shown = shown.replace(text_of_run, name)
-    print("\n" + textwrap.indent(shown, _INDENT + "| "))
+        statement_text = statement_text.replace(text_of_run, name)
+    print("\n" + textwrap.indent(statement_text, _INDENT + "| "))
     began = time.perf_counter()
     frame: DataFrame = spark.sql(statement)
     rows: list[Mapping[str, object]] = [row.asDict() for row in frame.collect()]
@@ -92,11 +92,11 @@ def arrow(rows: pa.Table, names: Sequence[str]) -> None:
 
 def table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print rows below their names; numbers stand to the right."""
-    shown = [[_text(value) for value in row] for row in rows]
-    right = [all(_is_number(row[i]) for row in shown) for i in range(len(names))]
-    widths = [max(len(name), *(len(row[i]) for row in shown), 0) for i, name in enumerate(names)]
+    cell_rows = [[_text(value) for value in row] for row in rows]
+    right = [all(_is_number(row[i]) for row in cell_rows) for i in range(len(names))]
+    widths = [max(len(name), *(len(row[i]) for row in cell_rows), 0) for i, name in enumerate(names)]
     print()
-    for line in [list(names), ["-" * width for width in widths], *shown]:
+    for line in [list(names), ["-" * width for width in widths], *cell_rows]:
         cells = (cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(line, widths, right, strict=True))
         print((_INDENT + "  ".join(cells)).rstrip())
 

@@ -96,9 +96,9 @@ def _change(spark: SparkSession, loaded: str) -> None:
 
 
 def _layout(path: Path) -> None:
-    opened = pyhudi.HudiTable.open(str(path))
+    hudi_table = pyhudi.HudiTable.open(str(path))
     say("The timeline:")
-    arrow(opened.history(), HISTORY)
+    arrow(hudi_table.history(), HISTORY)
     say("Only months that a statement touched have more than one slice:")
     partitions = sorted(path.glob("month=*"), key=lambda partition: int(partition.name.partition("=")[2]))
     sizes = {partition.name: [file.stat().st_size for file in partition.glob("*.parquet")] for partition in partitions}

@@ -93,11 +93,11 @@ def _purchases(spark: SparkSession, path: Path) -> None:
 
 def _layout(path: Path) -> None:
     """Print timeline, slices and files of a table; no Spark is asked."""
-    opened = pyhudi.HudiTable.open(str(path))
+    hudi_table = pyhudi.HudiTable.open(str(path))
     say("Its timeline: one commit for each statement that changed rows.")
-    arrow(opened.history(), HISTORY)
+    arrow(hudi_table.history(), HISTORY)
     say("Its file slices: an update or delete writes a new slice of the same file group and leaves the old one to readers.")
-    arrow(opened.inspect.slices(), _SLICES)
+    arrow(hudi_table.inspect.slices(), _SLICES)
     say("And what is on disk:")
     tree(path)
 

@@ -143,9 +143,9 @@ def rides(walk: Walk) -> None:
 
 def slices(path: Path) -> None:
     """Print the file slices of a table, in the order in which they came."""
-    opened = pyhudi.HudiTable.open(path)
-    commits = commit_names(opened)
-    slice_rows = sorted(opened.inspect.slices().to_pylist(), key=lambda row: (row["partition_path"], row["base_instant"]))
+    hudi_table = pyhudi.HudiTable.open(path)
+    commits = commit_names(hudi_table)
+    slice_rows = sorted(hudi_table.inspect.slices().to_pylist(), key=lambda row: (row["partition_path"], row["base_instant"]))
     groups = {file_id: f"g{number}" for number, file_id in enumerate(dict.fromkeys(row["file_id"] for row in slice_rows), 1)}
     table(
         ["partition", "group", "base file of", "log files", "current"],
@@ -164,21 +164,21 @@ def slices(path: Path) -> None:
 
 def timeline(path: Path) -> None:
     """Print the instants of a table and the files that stand for them."""
-    opened = pyhudi.HudiTable.open(path)
-    commits = commit_names(opened)
+    hudi_table = pyhudi.HudiTable.open(path)
+    commits = commit_names(hudi_table)
     folder = path / ".hoodie" / "timeline"
     files = sorted((folder if folder.is_dir() else path / ".hoodie").glob("2*"))
     rows = []
-    for row in opened.history().to_pylist():
+    for row in hudi_table.history().to_pylist():
         files_of_instant = [file.name for file in files if file.name.startswith(str(row["requested"]))]
         named = [masked(name, {**commits, str(row["completed"]): "end"}) for name in files_of_instant]
         rows.append([commits[str(row["requested"])], row["action"], row["operation"], "  ".join(sorted(named, key=len))])
     table(["commit", "action", "operation", "files"], rows)
 
 
-def commit_names(opened: pyhudi.HudiTable) -> dict[str, str]:
+def commit_names(hudi_table: pyhudi.HudiTable) -> dict[str, str]:
     """Return short names of a table's instants."""
-    return {str(time): f"C{number}" for number, time in enumerate(opened.history().column("requested").to_pylist(), 1)}
+    return {str(time): f"C{number}" for number, time in enumerate(hudi_table.history().column("requested").to_pylist(), 1)}
 
 
 def masked(text: str, names: dict[str, str]) -> str:

@@ -208,8 +208,8 @@ class FileSystemView:
         for stat in self._stats_of_commit(instant) or ():
             if stat.file_id == file_slice.group.file_id and stat.partition_path == file_slice.group.partition_path:
                 name = stat.base_file or (stat.path or "").rpartition("/")[2]
-                is_there = file_slice.base is not None and file_slice.base.path.rpartition("/")[2] == name
-                if parse_base_file_name(name) is not None and not is_there:
+                is_base = file_slice.base is not None and file_slice.base.path.rpartition("/")[2] == name
+                if parse_base_file_name(name) is not None and not is_base:
                     raise CorruptTableError(
                         f"base file '{join_path(file_slice.group.partition_path, name)}' of table {self.storage.uri} is "
                         "missing, and log file "

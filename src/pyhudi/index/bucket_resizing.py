@@ -1,6 +1,6 @@
-"""Splitting and merging buckets of a ring. Pure.
+"""Splitting and merging buckets of consistent hashing. Pure.
 
-Rules: `ConsistentBucketIdentifier` (`splitBucket`, `mergeBucket`), `ConsistentHashingNode`. What a resizing changes of a ring is stated by
+Rules: `ConsistentBucketIdentifier` (`splitBucket`, `mergeBucket`), `ConsistentHashingNode`. What a resizing changes is stated by
 nodes, by which the plan on the timeline names the new buckets before they are filled.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pyhudi.errors import CorruptTableError
-from pyhudi.index.consistent_hashing import GREATEST, Ring, file_id_of
+from pyhudi.index.consistent_hashing import GREATEST, HashingMetadata, file_id_of
 from pyhudi.javacompat.jackson import render_json
 
 
@@ -27,7 +27,7 @@ class Tag(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A change of a ring: a bucket that ends at `value` has the file id `prefix` from now on, or is no more (None)."""
+    """A change of the buckets: a bucket that ends at `value` has the file id `prefix` from now on, or is no more (None)."""
 
     value: int
     prefix: str | None
@@ -39,45 +39,45 @@ class Node:
         return None if self.prefix is None else file_id_of(self.prefix)
 
 
-def split(ring: Ring, index: int, prefixes: tuple[str, str]) -> tuple[Node, Node] | None:
-    """Return the nodes that cut the bucket at a place of the ring in halves; None when its stretch is a single hash.
+def split(hashing: HashingMetadata, index: int, prefixes: tuple[str, str]) -> tuple[Node, Node] | None:
+    """Return the nodes that split the bucket at an index in halves; None when its range is a single hash.
 
     Example:
-        >>> [node.value for node in split(Ring((1000, 3000), ("a", "b")), 1, ("c", "d")) or ()]
+        >>> [node.value for node in split(HashingMetadata((1000, 3000), ("a", "b")), 1, ("c", "d")) or ()]
         [2000, 3000]
     """
-    start, end = ring.values[index - 1], ring.values[index]
-    # The first bucket's stretch begins behind the last one's, and goes over the ring's seam.
+    start, end = hashing.values[index - 1], hashing.values[index]
+    # The first bucket's range begins behind the last one's, and wraps around.
     middle = ((start + end + (0 if start < end else GREATEST + 1)) >> 1) & GREATEST
     if middle in (start, end):
         return None
     return Node(middle, prefixes[0], Tag.REPLACE), Node(end, prefixes[1], Tag.REPLACE)
 
 
-def merge(ring: Ring, indices: Sequence[int], prefix: str) -> tuple[Node, ...]:
-    """Return the nodes that make one bucket of some that follow each other, in this order, on the ring.
+def merge(hashing: HashingMetadata, indices: Sequence[int], prefix: str) -> tuple[Node, ...]:
+    """Return the nodes that make one bucket of some with adjacent hash ranges, in this order.
 
     Raises:
         ValueError: they do not.
 
     Example:
-        >>> [(node.value, node.tag.value) for node in merge(Ring((10, 20), ("a", "b")), [1, 0], "c")]
+        >>> [(node.value, node.tag.value) for node in merge(HashingMetadata((10, 20), ("a", "b")), [1, 0], "c")]
         [(20, 'DELETE'), (10, 'REPLACE')]
     """
-    count = len(ring.values)
+    count = len(hashing.values)
     if len(indices) < 2 or any((index + 1) % count != after for index, after in pairwise(indices)):
         raise ValueError(f"buckets {list(indices)} of {count} do not follow each other")
-    removed = (Node(ring.values[index], None, Tag.DELETE) for index in indices[:-1])
-    return (*removed, Node(ring.values[indices[-1]], prefix, Tag.REPLACE))
+    removed = (Node(hashing.values[index], None, Tag.DELETE) for index in indices[:-1])
+    return (*removed, Node(hashing.values[indices[-1]], prefix, Tag.REPLACE))
 
 
-def resize_ring(ring: Ring, nodes: Sequence[Node], instant: str) -> Ring:
-    """Return the ring that a resizing makes of another.
+def resize_buckets(hashing: HashingMetadata, nodes: Sequence[Node], instant: str) -> HashingMetadata:
+    """Return the hashing metadata after a resizing.
 
     Raises:
         ValueError: a node takes away a bucket that is not there, or none is left.
     """
-    buckets = dict(zip(ring.values, ring.prefixes, strict=True))
+    buckets = dict(zip(hashing.values, hashing.prefixes, strict=True))
     for node in nodes:
         if node.prefix is not None:
             buckets[node.value] = node.prefix
@@ -86,7 +86,7 @@ def resize_ring(ring: Ring, nodes: Sequence[Node], instant: str) -> Ring:
     if not buckets:
         raise ValueError("no bucket is left")
     values = tuple(sorted(buckets))
-    return Ring(values, tuple(buckets[value] for value in values), instant, ring.number + 1, ring.first_count)
+    return HashingMetadata(values, tuple(buckets[value] for value in values), instant, hashing.number + 1, hashing.first_count)
 
 
 def render_nodes(nodes: Sequence[Node]) -> str:
@@ -103,7 +103,7 @@ def parse_nodes(text: str) -> tuple[Node, ...]:
     try:
         nodes = tuple(_node(item["value"], item["fileIdPrefix"], Tag(item["tag"])) for item in json.loads(text))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise CorruptTableError(f"the plan's nodes of a hash ring are damaged ({type(error).__name__}: {error})") from None
+        raise CorruptTableError(f"the plan's nodes of consistent hashing are damaged ({type(error).__name__}: {error})") from None
     return nodes
 
 

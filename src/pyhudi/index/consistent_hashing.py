@@ -1,8 +1,8 @@
-"""Consistent hashing: the buckets of a partition own stretches of a ring of hashes, so that one can be split and two merged.
+"""Consistent hashing: the buckets of a partition own ranges of hashes, so that one can be split and two merged.
 
 Rules: `HoodieConsistentHashingMetadata`, `ConsistentBucketIndexUtils`, `ConsistentBucketIdentifier`;
-docs/format/keys.md#consistent-hashing. The ring of a partition is a file, a new one for each resizing. The first follows from the number of
-buckets alone.
+docs/format/keys.md#consistent-hashing. The hashing metadata of a partition is a file, a new one for each resizing. The first follows from
+the number of buckets alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.bucket_index import Buckets
 from pyhudi.javacompat.jackson import parse_json, render_json
-from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_indices
+from pyhudi.kernels.arrays.bucket_hash import bucket_indices, consistent_hashes
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
@@ -32,8 +32,8 @@ _MAX_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Ring:
-    """The ring of a partition: `values` are where the stretches of its buckets end, ascending, `prefixes` their file ids without number.
+class HashingMetadata:
+    """The buckets of a partition: `values` are the ends of their hash ranges, ascending, `prefixes` their file ids without number.
 
     `instant` made it, `number` counts the resizings before, `first_count` is how many buckets the partition began with.
     """
@@ -61,19 +61,19 @@ class ConsistentBuckets:
         """Return the buckets of a partition.
 
         Raises:
-            CorruptTableError: its ring is damaged.
+            CorruptTableError: its hashing metadata is damaged.
             UnsupportedError: a bucket's file group was replaced.
         """
-        stored = load_ring(view, path)
-        ring = stored or first_ring(path, self.count)
-        _check_not_replaced(ring, view, path)
-        first = {} if stored else {ring_file(path, ring.instant): render_ring(ring, path)}
-        return Buckets(ring.file_ids, lambda keys: ring_indices(ring.values, ring_hashes(keys, self.fields)), first)
+        stored = load_hashing_metadata(view, path)
+        hashing = stored or first_hashing_metadata(path, self.count)
+        _check_not_replaced(hashing, view, path)
+        first = {} if stored else {hashing_metadata_file(path, hashing.instant): render_hashing_metadata(hashing, path)}
+        return Buckets(hashing.file_ids, lambda keys: bucket_indices(hashing.values, consistent_hashes(keys, self.fields)), first)
 
 
-def _check_not_replaced(ring: Ring, view: FileSystemView, path: str) -> None:
-    """Refuse a ring that names a file group which readers leave out: what is written to it would never be seen."""
-    removed = [file_id for file_id in ring.file_ids if FileGroupId(path, file_id) in view.replaced]
+def _check_not_replaced(hashing: HashingMetadata, view: FileSystemView, path: str) -> None:
+    """Refuse metadata that names a file group which readers leave out: what is written to it would never be read."""
+    removed = [file_id for file_id in hashing.file_ids if FileGroupId(path, file_id) in view.replaced]
     if removed:
         raise UnsupportedError(
             f"file group {removed[0]} in partition '{path}' of table {view.storage.uri} was replaced, and consistent hashing would write to"
@@ -90,27 +90,29 @@ def file_id_of(prefix: str) -> str:
     return f"{prefix}-0"
 
 
-def ring_file(path: str, instant: str) -> str:
-    """Return the path of the file with the ring that an instant made for a partition."""
+def hashing_metadata_file(path: str, instant: str) -> str:
+    """Return the path of the hashing metadata that an instant wrote for a partition."""
     return f"{_folder(path)}/{instant}{_META}"
 
 
 def mark_file(path: str, instant: str) -> str:
-    """Return the path of the empty file that says of that ring that its resizing is done."""
+    """Return the path of the empty file that marks the resizing of that metadata as done."""
     return f"{_folder(path)}/{instant}{_DONE}"
 
 
-def first_ring(path: str, count: int) -> Ring:
-    """Return the ring that a partition begins with: stretches of equal length, file ids made of them and the partition.
+def first_hashing_metadata(path: str, count: int) -> HashingMetadata:
+    """Return the hashing metadata that a partition begins with: ranges of equal length, file ids made of them and the partition.
 
     Example:
-        >>> first_ring("region=us", 4).values[0], first_ring("region=us", 4).prefixes[0]
+        >>> first_hashing_metadata("region=us", 4).values[0], first_hashing_metadata("region=us", 4).prefixes[0]
         (536870912, '7592fe24-ff3e-364f-8d49-124e22c1c45b')
     """
     step = -(-GREATEST // count)
     ends = [min(step * number, GREATEST) for number in range(1, count + 1)]
     starts = [0, *ends[:-1]]
-    return Ring(tuple(ends), tuple(_prefix(start, end, path) for start, end in zip(starts, ends, strict=True)), first_count=count)
+    return HashingMetadata(
+        tuple(ends), tuple(_prefix(start, end, path) for start, end in zip(starts, ends, strict=True)), first_count=count
+    )
 
 
 def _prefix(start: int, end: int, path: str) -> str:
@@ -118,21 +120,21 @@ def _prefix(start: int, end: int, path: str) -> str:
     return str(uuid.UUID(bytes=digest, version=3))
 
 
-def has_rings(view: FileSystemView) -> bool:
+def uses_consistent_hashing(view: FileSystemView) -> bool:
     """Tell whether a table is laid out by consistent hashing."""
-    return holds_rings(view.storage, view.config)
+    return is_consistently_hashed(view.storage, view.config)
 
 
-def holds_rings(storage: Storage, config: TableConfig) -> bool:
+def is_consistently_hashed(storage: Storage, config: TableConfig) -> bool:
     """Tell the same without a view of the table's files."""
     return config.is_merge_on_read and bool(storage.list(FOLDER))
 
 
-def load_ring(view: FileSystemView, path: str) -> Ring | None:
-    """Return the ring that holds for a partition as the table's timeline shows it; None when it has none.
+def load_hashing_metadata(view: FileSystemView, path: str) -> HashingMetadata | None:
+    """Return the valid hashing metadata of a partition according to the table's timeline; None when it has none.
 
-    A ring counts when its resizing is known to be done: it is marked so, its instant is completed, or file groups are there that it
-    has and the ring before it has not. One that a resizing left which was rolled back shares file groups with those that count.
+    Metadata is valid when its resizing is known to be done: it is marked so, its instant is completed, or file groups exist that it
+    names and its predecessor does not. Metadata that a rolled-back resizing left shares its file groups with valid metadata.
 
     Raises:
         CorruptTableError: the file is damaged.
@@ -145,10 +147,10 @@ def load_ring(view: FileSystemView, path: str) -> Ring | None:
         if instant in marked or instant == _FIRST or view.timeline.completion_time(instant) is not None:
             return _parse(view, path, instant)
         if instant not in pending:
-            ring = _parse(view, path, instant)
+            hashing = _parse(view, path, instant)
             known = () if before is None else _parse(view, path, before).file_ids
-            if _is_used(set(ring.file_ids).difference(known), (file_slice.group.file_id for file_slice in view.latest_slices(path))):
-                return ring
+            if _is_used(set(hashing.file_ids).difference(known), (file_slice.group.file_id for file_slice in view.latest_slices(path))):
+                return hashing
     return None
 
 
@@ -156,8 +158,8 @@ def _is_used(new: Collection[str], file_ids: Iterable[str]) -> bool:
     return any(file_id in new for file_id in file_ids)
 
 
-def _parse(view: FileSystemView, path: str, instant: str) -> Ring:
-    name = ring_file(path, instant)
+def _parse(view: FileSystemView, path: str, instant: str) -> HashingMetadata:
+    name = hashing_metadata_file(path, instant)
     try:
         content = parse_json(view.storage.read(name, max_bytes=_MAX_BYTES))
         retained = sorted(
@@ -168,20 +170,21 @@ def _parse(view: FileSystemView, path: str, instant: str) -> Ring:
         raise CorruptTableError(f"file {name} of table {view.storage.uri} is damaged: {error}") from None
     values = tuple(value for value, _ in retained)
     if not retained or len(set(values)) < len(values) or any(not 0 <= value <= GREATEST for value in values):
-        raise CorruptTableError(f"file {name} of table {view.storage.uri} is damaged: its nodes are no ring")
-    return Ring(values, tuple(prefix for _, prefix in retained), instant, number, count or len(retained))
+        raise CorruptTableError(f"file {name} of table {view.storage.uri} is damaged: its nodes are no hash ranges")
+    return HashingMetadata(values, tuple(prefix for _, prefix in retained), instant, number, count or len(retained))
 
 
-def render_ring(ring: Ring, path: str) -> bytes:
-    """Return the content of the file of a ring; as in Hudi, it goes on saying how many buckets the partition began with."""
+def render_hashing_metadata(hashing: HashingMetadata, path: str) -> bytes:
+    """Return the content of a metadata file; as in Hudi, it keeps the number of buckets that the partition began with."""
     content = {
         "version": 0,
         "partitionPath": path,
-        "instant": ring.instant,
-        "numBuckets": ring.first_count,
-        "seqNo": ring.number,
+        "instant": hashing.instant,
+        "numBuckets": hashing.first_count,
+        "seqNo": hashing.number,
         "nodes": [
-            {"value": value, "fileIdPrefix": prefix, "tag": "NORMAL"} for value, prefix in zip(ring.values, ring.prefixes, strict=True)
+            {"value": value, "fileIdPrefix": prefix, "tag": "NORMAL"}
+            for value, prefix in zip(hashing.values, hashing.prefixes, strict=True)
         ],
     }
     return render_json(content)

@@ -78,7 +78,7 @@ class GlobalIndex:
         """Send the rows of one partition where their records are; what a log has deleted or moved away has no location."""
         keys = key_array(part.rows)
         within = [hits for hits in hits_of_keys if hits.file_slice.group.partition_path == part.partition_path]
-        here = of_live_records(within, keys, record_state.mark_live)
+        live = of_live_records(within, keys, record_state.mark_live)
         others = [hits for hits in hits_of_keys if hits.file_slice.group.partition_path != part.partition_path]
         resolved = late = pa.repeat(pa.scalar(False), part.rows.num_rows)
         for hits in others:
@@ -92,7 +92,7 @@ class GlobalIndex:
                 routes.delete(hits.file_slice, rows.filter(winners))
                 late = pc.or_(late, pc.replace_with_mask(mask, mask, pc.invert(winners)))
         taken = pc.or_(resolved, late)
-        for hits in here:
+        for hits in live:
             mask = hits.rows.is_valid()
             if pc.any(pc.and_(mask, taken)).as_py():
                 mask = pc.or_(record_state.mark_live(hits, keys), pc.and_(mask, pc.invert(taken)))

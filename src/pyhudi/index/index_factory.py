@@ -13,7 +13,7 @@ from pyhudi.index.bloom_index import FilterScan
 from pyhudi.index.bucket_index import BucketIndex, Hashing
 from pyhudi.index.bucket_numbers import CountRules, NumberedBuckets, first_rules_file, load_rules, names_buckets, parse_expressions
 from pyhudi.index.bucket_validation import CheckedBuckets, ProvenBuckets
-from pyhudi.index.consistent_hashing import ConsistentBuckets, has_rings
+from pyhudi.index.consistent_hashing import ConsistentBuckets, uses_consistent_hashing
 from pyhudi.index.global_index import GlobalIndex
 from pyhudi.index.index_options import IndexOptions
 from pyhudi.index.index_probe import KeyScan
@@ -70,10 +70,10 @@ def bucket_index(options: IndexOptions, lookup: LookupContext, recent: Sequence[
         raise OptionError(f"{names.HASH_FIELDS} names '{unknown[0]}', which is no record key field of table {config.name}")
     if not fields:
         raise OptionError(f"{names.TYPE}={names.BUCKET} needs a record key, and table {config.name} has none")
-    if options.consistent or has_rings(lookup.view):
+    if options.consistent or uses_consistent_hashing(lookup.view):
         if not config.is_merge_on_read:
             raise UnsupportedError(f"hoodie.index.bucket.engine=CONSISTENT_HASHING needs a merge-on-read table, which {config.name} is not")
-        if recent and not has_rings(lookup.view):
+        if recent and not uses_consistent_hashing(lookup.view):
             raise OptionError(
                 f"hoodie.index.bucket.engine=CONSISTENT_HASHING contradicts table {config.name}, whose file groups are no such buckets"
                 f" (one is {recent[0].file_id}): leave the option out, or write the rows into a new table"

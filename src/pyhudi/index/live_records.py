@@ -30,9 +30,9 @@ def live_rows(lookup: LookupContext, file_slice: FileSlice, keys: pa.StringArray
     view = lookup.view
     checked = with_checksums(view.storage, view.config, view.timeline, file_slice)
     task = SliceTask(checked, view.timeline.visibility, view.config.layout, names)
-    wanted = pa.schema([(RECORD_KEY, pa.string()), *(lookup.context.schema.field(name) for name in columns)])
+    live_schema = pa.schema([(RECORD_KEY, pa.string()), *(lookup.context.schema.field(name) for name in columns)])
     batches = iter_merged(lookup.storage, lookup.context, task, pc.field(RECORD_KEY).isin(keys))
-    return pa.Table.from_batches(batches, schema=wanted)
+    return pa.Table.from_batches(batches, schema=live_schema)
 
 
 def mark_live(lookup: LookupContext, hits: Hits, keys: pa.StringArray) -> pa.BooleanArray:

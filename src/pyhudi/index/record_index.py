@@ -35,40 +35,40 @@ class RecordIndexLookup:
 
     otherwise: KeyScan = field(default_factory=KeyScan)
 
-    def locate(self, wanted: Sequence[KeyLookup], lookup: LookupContext) -> list[list[Hits]]:
+    def locate(self, key_lookups: Sequence[KeyLookup], lookup: LookupContext) -> list[list[Hits]]:
         """Return, for each question, the slices that hold some of its keys."""
         try:
-            return self._look_up(wanted, lookup)
+            return self._look_up(key_lookups, lookup)
         except (CorruptTableError, UnsupportedError) as error:
             _log.warning("the record index of %s is not asked, its files are instead: %s", lookup.storage.uri, error)
-            return self.otherwise.locate(wanted, lookup)
+            return self.otherwise.locate(key_lookups, lookup)
 
-    def _look_up(self, wanted: Sequence[KeyLookup], lookup: LookupContext) -> list[list[Hits]]:
+    def _look_up(self, key_lookups: Sequence[KeyLookup], lookup: LookupContext) -> list[list[Hits]]:
         table = usable_metadata_table(lookup, RECORD_INDEX)
-        indices = [_find_locations(table, one) for one in wanted]
+        indices = [_find_locations(table, one) for one in key_lookups]
         is_exact = table.is_by_partition or not lookup.view.config.partition_fields
-        missing = [_missing_keys(one, locations, is_exact=is_exact) for one, locations in zip(wanted, indices, strict=True)]
-        scanned = self.otherwise.locate(missing, lookup) if any(len(one.keys) for one in missing) else [[] for _ in wanted]
+        missing = [_missing_keys(one, locations, is_exact=is_exact) for one, locations in zip(key_lookups, indices, strict=True)]
+        scanned = self.otherwise.locate(missing, lookup) if any(len(one.keys) for one in missing) else [[] for _ in key_lookups]
         return [
             _one_a_slice([*_hits_of(one, locations, lookup), *(_spread(hits, others, one) for hits in more)])
-            for one, locations, others, more in zip(wanted, indices, missing, scanned, strict=True)
+            for one, locations, others, more in zip(key_lookups, indices, missing, scanned, strict=True)
         ]
 
 
-def _find_locations(table: MetadataTable, wanted: KeyLookup) -> Mapping[str, Sequence[RecordLocation]]:
+def _find_locations(table: MetadataTable, key_lookup: KeyLookup) -> Mapping[str, Sequence[RecordLocation]]:
     """Return where the keys live; in an index by partition a key may live in several."""
-    if wanted.partition_path is None:
-        return table.record_locations(wanted.keys.unique().to_pylist())
-    locations = table.lookup_record_keys(wanted.keys.unique().to_pylist(), wanted.partition_path)
+    if key_lookup.partition_path is None:
+        return table.record_locations(key_lookup.keys.unique().to_pylist())
+    locations = table.lookup_record_keys(key_lookup.keys.unique().to_pylist(), key_lookup.partition_path)
     return {key: [location] for key, location in locations.items()}
 
 
-def _missing_keys(wanted: KeyLookup, locations: Mapping[str, Sequence[RecordLocation]], *, is_exact: bool) -> KeyLookup:
+def _missing_keys(key_lookup: KeyLookup, locations: Mapping[str, Sequence[RecordLocation]], *, is_exact: bool) -> KeyLookup:
     """Return the keys that the index does not know in the partition asked for, where they may live in it all the same."""
-    path = wanted.partition_path
+    path = key_lookup.partition_path
     if path is None or is_exact:
         return KeyLookup(pa.array([], pa.string()), path)
-    keys = wanted.keys.unique().to_pylist()
+    keys = key_lookup.keys.unique().to_pylist()
     return KeyLookup(
         pa.array([key for key in keys if all(location.partition_path != path for location in locations.get(key, ()))], pa.string()), path
     )
@@ -82,18 +82,18 @@ def _one_a_slice(all_hits: Sequence[Hits]) -> list[Hits]:
     return [Hits(file_slice, indices) for file_slice, indices in rows.items()]
 
 
-def _spread(hits: Hits, subset: KeyLookup, wanted: KeyLookup) -> Hits:
+def _spread(hits: Hits, subset: KeyLookup, key_lookup: KeyLookup) -> Hits:
     """Return hits of some keys as those of all."""
-    return Hits(hits.file_slice, hits.rows.take(pc.index_in(wanted.keys, value_set=subset.keys)))
+    return Hits(hits.file_slice, hits.rows.take(pc.index_in(key_lookup.keys, value_set=subset.keys)))
 
 
-def _hits_of(wanted: KeyLookup, locations: Mapping[str, Sequence[RecordLocation]], lookup: LookupContext) -> list[Hits]:
+def _hits_of(key_lookup: KeyLookup, locations: Mapping[str, Sequence[RecordLocation]], lookup: LookupContext) -> list[Hits]:
     rows: dict[FileGroupId, list[int]] = {}
-    for row, key in enumerate(wanted.keys.to_pylist()):
+    for row, key in enumerate(key_lookup.keys.to_pylist()):
         for location in locations.get(key, ()):
-            if wanted.partition_path in (None, location.partition_path):
+            if key_lookup.partition_path in (None, location.partition_path):
                 rows.setdefault(FileGroupId(location.partition_path, location.file_id), []).append(row)
-    return [Hits(_slice_of(group, lookup), _mark_rows(rows_of_hits, len(wanted.keys))) for group, rows_of_hits in rows.items()]
+    return [Hits(_slice_of(group, lookup), _mark_rows(rows_of_hits, len(key_lookup.keys))) for group, rows_of_hits in rows.items()]
 
 
 def _mark_rows(rows: Sequence[int], count: int) -> pa.Int64Array:

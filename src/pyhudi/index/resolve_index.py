@@ -19,7 +19,7 @@ from pyhudi.index import index_options as names
 from pyhudi.index.bloom_index import FilterScan
 from pyhudi.index.bucket_index import BucketIndex
 from pyhudi.index.bucket_numbers import names_buckets
-from pyhudi.index.consistent_hashing import has_rings
+from pyhudi.index.consistent_hashing import uses_consistent_hashing
 from pyhudi.index.global_index import GlobalIndex
 from pyhudi.index.index_factory import bucket_index, check_virtual_keys, named_index
 from pyhudi.index.index_options import IndexOptions
@@ -117,7 +117,7 @@ def is_laid_out_by_keys(storage: Storage, config: TableConfig) -> bool:
     view = FileSystemView(storage, config, load_full_timeline(storage, config))
     last = view.timeline.last_completed()
     latest = None if last is None else read_commit(storage, config, last)
-    return names_buckets(_recent_groups(view, latest)) or has_rings(view)
+    return names_buckets(_recent_groups(view, latest)) or uses_consistent_hashing(view)
 
 
 def _by_table(options: IndexOptions, lookup: LookupContext, recent: Sequence[FileGroupId]) -> ResolvedIndex:
@@ -128,7 +128,7 @@ def _by_table(options: IndexOptions, lookup: LookupContext, recent: Sequence[Fil
         return ResolvedIndex(bucket_index(options, lookup, recent), f"{names.TYPE} names it")
     if not config.record_key_fields:
         return ResolvedIndex(PartitionIndex(), "the table has no record key, so that nothing is looked up")
-    if names_buckets(recent) or has_rings(view):
+    if names_buckets(recent) or uses_consistent_hashing(view):
         if options.name is None:
             return ResolvedIndex(bucket_index(options, lookup, recent), "the file groups of the table are buckets")
         asker = ", which a delete by the key generator GLOBAL_DELETE asks for too," if options.name == names.GLOBAL_SIMPLE else ""

@@ -59,10 +59,10 @@ class UserKeys:
         """
         path = self._make_generator(self.generator.partition_path, "partition path", record, row)
         if not isinstance(path, str) or bool(path) != self.is_partitioned:
-            wanted = (
+            expected_form = (
                 "a path, since the table has partition fields" if self.is_partitioned else "'', since the table has no partition fields"
             )
-            raise KeyFieldError(f"Key generator '{self.name}' made the partition path {path!r} of row {row}; it must be {wanted}.")
+            raise KeyFieldError(f"Key generator '{self.name}' made the partition path {path!r} of row {row}; it must be {expected_form}.")
         try:
             check(path)
         except KeyFieldError as error:

@@ -58,10 +58,10 @@ def apply_incoming(
     return _merge_newer(stored, incoming, fill_policy) if both_live else incoming
 
 
-def _fill_ordering(brought: tuple[Any, ...], stored: tuple[Any, ...] | None) -> tuple[Any, ...]:
+def _fill_ordering(values: tuple[Any, ...], stored: tuple[Any, ...] | None) -> tuple[Any, ...]:
     """Return the ordering values, those that were not brought taken from what is there."""
-    there = (None,) * len(brought) if stored is None else stored
-    return tuple(old if value is ABSENT else value for value, old in zip(brought, there, strict=True))
+    stored_values = (None,) * len(values) if stored is None else stored
+    return tuple(old if value is ABSENT else value for value, old in zip(values, stored_values, strict=True))
 
 
 def _merge_newer(stored: RecordVersion, incoming: RecordVersion, fill_policy: FillPolicy | None) -> RecordVersion:

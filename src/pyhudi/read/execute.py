@@ -99,11 +99,11 @@ def select(
     if filter is None:
         return Selection(snapshot, tuple(names), snapshot.condition)
     if isinstance(filter, str):
-        wanted = parse_predicate(filter, full)
+        predicate = parse_predicate(filter, full)
     else:
         check_condition(filter, full)
-        wanted = Filter(filter, condition_of(filter, full))
-    return Selection(snapshot, tuple(names), _both(wanted.expression, snapshot.condition), wanted.condition)
+        predicate = Filter(filter, condition_of(filter, full))
+    return Selection(snapshot, tuple(names), _both(predicate.expression, snapshot.condition), predicate.condition)
 
 
 def _both(left: pc.Expression | None, right: pc.Expression | None) -> pc.Expression | None:

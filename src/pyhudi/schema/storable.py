@@ -121,9 +121,9 @@ def _is_list(arrow: pa.DataType) -> bool:
 
 
 def _check_names(names: list[str], owner: str) -> None:
-    seen: dict[str, str] = {}
+    name_by_lower: dict[str, str] = {}
     for name in names:
-        if name.lower() in seen:
-            other = seen[name.lower()]
+        if name.lower() in name_by_lower:
+            other = name_by_lower[name.lower()]
             raise SchemaError(f"{owner} has two columns named '{other}' and '{name}'; names must differ in more than case.")
-        seen[name.lower()] = name
+        name_by_lower[name.lower()] = name

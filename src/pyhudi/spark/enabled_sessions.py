@@ -37,7 +37,7 @@ class _Enabled:
         #: By identity; among them are those that Spark made of enabled ones.
         self.sessions: WeakKeyDictionary[SparkSession, str] = WeakKeyDictionary()
         #: Those that somebody enabled, made of an enabled one, or restarted: as long as there is one, Spark's methods stay replaced.
-        self.asked_for: WeakSet[SparkSession] = WeakSet()
+        self.requested: WeakSet[SparkSession] = WeakSet()
         self.identities: LruCache[str, bool] = LruCache(_MOST_IDENTITIES)
         self.context: SparkContext | None = None
 
@@ -56,18 +56,18 @@ class _Enabled:
         with self._lock:
             for one in [one for one, of_it in self.sessions.items() if of_it == identity]:
                 del self.sessions[one]
-                self.asked_for.discard(one)
+                self.requested.discard(one)
         if not self.is_any_left():
             self.context = None
 
-    def ask(self, session: SparkSession) -> None:
+    def mark_requested(self, session: SparkSession) -> None:
         """Note that somebody enabled the session."""
         with self._lock:
-            self.asked_for.add(session)
+            self.requested.add(session)
 
     def is_any_left(self) -> bool:
         with self._lock:
-            sessions = tuple(self.asked_for)
+            sessions = tuple(self.requested)
         return any(_is_running(session) for session in sessions)
 
     def holds(self, session: SparkSession) -> bool:
@@ -105,7 +105,7 @@ def is_enabled(session: SparkSession) -> bool:
 def mark_enabled(session: SparkSession) -> None:
     """Let a session speak Hudi until `mark_disabled`."""
     _state(session)
-    _known.ask(session)
+    _known.mark_requested(session)
 
 
 def mark_disabled(session: SparkSession) -> bool:
@@ -136,14 +136,14 @@ def _state(session: SparkSession) -> None:
     session.conf.set(_ENABLED, _TRUE)
     resolver.install(session)
     _known.add(session)
-    run_workers_here(session)
+    use_for_workers(session)
 
 
 def _is_running(session: SparkSession) -> bool:
     return session.sparkContext._jsc is not None  # noqa: SLF001 - said nowhere else
 
 
-def run_workers_here(session: SparkSession) -> None:
+def use_for_workers(session: SparkSession) -> None:
     """Let the Python workers of a local session be this Python, which has pyhudi; Spark would take the `python3` of the PATH."""
     context = session.sparkContext
     if "PYSPARK_PYTHON" not in os.environ and (context.master or "").startswith("local"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from pyhudi.spark.enabled_sessions import run_workers_here
+from pyhudi.spark.enabled_sessions import use_for_workers
 from pyhudi.spark.engine.task_engine import SparkEngine
 
 
@@ -21,5 +21,5 @@ def session_engine(master: str | None = None, memory: str | None = None) -> Spar
     if memory is not None:
         builder = builder.config("spark.driver.memory", memory).config("spark.executor.memory", memory)
     session = builder.getOrCreate()
-    run_workers_here(session)
+    use_for_workers(session)
     return SparkEngine(session)

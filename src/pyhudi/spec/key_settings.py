@@ -55,10 +55,10 @@ def _encoding(options: Options, version: int) -> dict[str, str]:
         return {}
     if stated is None and bare is None:
         return {}
-    wanted = encoding_of(options)
-    if stated is not None and bare is not None and stated.upper() != wanted:
+    requested_encoding = encoding_of(options)
+    if stated is not None and bare is not None and stated.upper() != requested_encoding:
         raise OptionError(f"{keys.COMPLEX_KEY_ENCODING}={stated} and {BARE_VALUE}={bare} contradict each other: give one of them.")
-    return {keys.COMPLEX_KEY_ENCODING: wanted if stated is None else stated.upper()}
+    return {keys.COMPLEX_KEY_ENCODING: requested_encoding if stated is None else stated.upper()}
 
 
 def encoding_of(options: Options) -> str:

@@ -45,7 +45,7 @@ def open_file_system(url: str, options: Mapping[str, object]) -> tuple[Any, str]
     try:
         core = importlib.import_module("fsspec.core")
     except ImportError as error:
-        raise _open_error(url, f"fsspec is not installed: {advice(scheme, fsspec_is_there=False)}") from error
+        raise _open_error(url, f"fsspec is not installed: {advice(scheme, has_fsspec=False)}") from error
     try:
         system, root = core.url_to_fs(f"{_FSSPEC_SCHEMES.get(scheme, scheme)}://{rest}", **options)
     except ImportError as error:
@@ -58,18 +58,18 @@ def open_file_system(url: str, options: Mapping[str, object]) -> tuple[Any, str]
     return system, root
 
 
-def advice(scheme: str, *, fsspec_is_there: bool = True) -> str:
+def advice(scheme: str, *, has_fsspec: bool = True) -> str:
     """Return what helps when the storage of a scheme cannot be opened for want of a package.
 
     Example:
         >>> advice("abfss")
         'pip install adlfs'
-        >>> advice("s3", fsspec_is_there=False)
+        >>> advice("s3", has_fsspec=False)
         "pip install 'pyhudi[object-store]' s3fs"
     """
     if scheme in _HADOOP:
         return "install Hadoop's native client (libhdfs) and set HADOOP_HOME, JAVA_HOME and CLASSPATH=$(hadoop classpath --glob)"
-    packages = [] if fsspec_is_there else ["'pyhudi[object-store]'"]
+    packages = [] if has_fsspec else ["'pyhudi[object-store]'"]
     packages += [_BY_SCHEME[scheme]] if scheme in _BY_SCHEME else []
     return f"pip install {' '.join(packages)}" if packages else "install the fsspec package of that storage"
 

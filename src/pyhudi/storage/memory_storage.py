@@ -65,11 +65,11 @@ class MemoryStorage:
 
     def copy(self) -> MemoryStorage:
         """Return a storage with the same content and a name, a lock and a life of its own."""
-        twin = MemoryStorage(clock=self.clock)
+        copied = MemoryStorage(clock=self.clock)
         with self._guarded() as store:
-            twin._store.files.update(store.files)
-            twin._store.folders.update(store.folders)
-        return twin
+            copied._store.files.update(store.files)
+            copied._store.folders.update(store.folders)
+        return copied
 
     def drop(self) -> None:
         """Forget the table."""

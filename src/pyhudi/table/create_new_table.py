@@ -180,7 +180,7 @@ def _check_free(storage: Storage) -> None:
     for path in (PROPERTIES, BACKUP):
         if storage.stat(path) is not None:
             raise TableExists(f"There is a Hudi table at {storage.uri} already; open it, or delete it first.")
-    unknown = next(_strangers(storage), None)
+    unknown = next(_foreign_files(storage), None)
     if unknown is not None:
         raise TableExists(
             f"{storage.uri} holds '{unknown.path}', which is no part of a new Hudi table. A table needs a place of its own:"
@@ -188,20 +188,20 @@ def _check_free(storage: Storage) -> None:
         )
 
 
-def _strangers(storage: Storage) -> Iterator[FileStatus]:
+def _foreign_files(storage: Storage) -> Iterator[FileStatus]:
     """Yield what is at the path and was not left by a creation that was cut off."""
     for status in storage.list(""):
         if status.path == ".hoodie" and status.is_dir:
-            yield from _strangers_below(storage, status.path)
+            yield from _foreign_files_below(storage, status.path)
         else:
             yield status
 
 
-def _strangers_below(storage: Storage, folder: str) -> Iterator[FileStatus]:
+def _foreign_files_below(storage: Storage, folder: str) -> Iterator[FileStatus]:
     for status in storage.list(folder):
         is_ours = any(ours == status.path or ours.startswith(f"{status.path}/") for ours in _OUR_FOLDERS)
         if status.is_dir and is_ours:
             if status.path != ".hoodie/.locks":
-                yield from _strangers_below(storage, status.path)
+                yield from _foreign_files_below(storage, status.path)
         elif not is_left_over(status.name):
             yield status

@@ -134,7 +134,7 @@ class Services(RollbackServices):
             UsageError: the instant is no pending clustering, or an option is wrong.
             UnsupportedError: the table is laid out by a fixed number of buckets, or a class is not served.
             ConflictError: another process is clustering the table, a writer held it for too long, or a slice was changed since.
-            CorruptTableError: the plan, a ring or a file is damaged.
+            CorruptTableError: the plan, hashing metadata or a file is damaged.
 
         Example:
             >>> ordered = {"hoodie.clustering.plan.strategy.sort.columns": "fare"}

@@ -107,10 +107,10 @@ def write(
             )
     request = write_request(operation, prepped=prepped, partitions=partitions, read_snapshot=read_snapshot, columns=columns)
     config = choose(resolve(options or {}), table.config, operation)
-    return write_here(table, request, config, data, reason, engine, started=started)
+    return write_locally(table, request, config, data, reason, engine, started=started)
 
 
-def write_here(
+def write_locally(
     table: OpenTable, request: WriteRequest, config: WriteConfig, data: object | None, reason: str, engine: Engine | None, *, started: float
 ) -> WriteResult:
     """Write data of this process; arguments and errors as in `write`, `started` as in `write_rows`."""

@@ -54,8 +54,8 @@ def timeline_faults(storage: Storage) -> list[str]:
 
 def _fault_of_states(requested: str, action: Action, instants: list[Instant]) -> Iterator[str]:
     states = sorted(instant.state for instant in instants)
-    wanted = list(range(first_state(action), states[-1] + 1))
-    if [int(state) for state in states] != wanted:
+    expected = list(range(first_state(action), states[-1] + 1))
+    if [int(state) for state in states] != expected:
         yield f"{action} {requested} has the states {[state.name for state in states]}"
     for instant in instants:
         if instant.state is State.COMPLETED and instant.completed is not None and instant.completed <= requested:

@@ -41,10 +41,10 @@ class Lockstep:
         ['a', 'b']
     """
 
-    def __init__(self, chance: random.Random, *, deaths: int = 0, calls: int = 400) -> None:
-        """Let `chance` decide who goes on, and `deaths` of the writers die, each at one of its first `calls` calls."""
+    def __init__(self, chance: random.Random, *, crashes: int = 0, calls: int = 400) -> None:
+        """Let `chance` decide who goes on, and `crashes` of the writers die, each at one of its first `calls` calls."""
         self._random = chance
-        self._deaths, self._calls = deaths, calls
+        self._crashes, self._calls = crashes, calls
         self._turns: dict[int, threading.Semaphore] = {}
         self._running: list[int] = []
 
@@ -58,7 +58,7 @@ class Lockstep:
         errors: list[BaseException | None] = [None] * len(writers)
         self._running = list(range(len(writers)))
         self._turns = {number: threading.Semaphore(0) for number in self._running}
-        dying = self._random.sample(self._running, self._deaths)
+        dying = self._random.sample(self._running, self._crashes)
         dies_at = {number: self._random.randrange(self._calls) for number in dying}
 
         def work(number: int) -> None:

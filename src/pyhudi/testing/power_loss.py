@@ -40,9 +40,9 @@ class PowerLossStorage(InterceptedStorage):
             state.drop()
 
     def _pass(self, call: Call, effect: Callable[[], T], torn: Callable[[], object] | None = None) -> T:
-        doomed = self._files_of(call)
+        unsynced = self._files_of(call)
         result = super()._pass(call, effect, torn)
-        self._unsynced += doomed
+        self._unsynced += unsynced
         if call.method in _SYNCED:
             self._unsynced.clear()
         return result

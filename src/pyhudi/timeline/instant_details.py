@@ -55,9 +55,9 @@ def read_details(storage: Storage, config: TableConfig, timeline: Timeline, inst
     try:
         return read_bytes(storage, config, instant)
     except FileNotFoundError:
-        moved = moved_path(storage, config, instant)
-        if moved is not None:
-            return storage.read(moved, max_bytes=MAX_ACTION_FILE_BYTES)
+        path = moved_path(storage, config, instant)
+        if path is not None:
+            return storage.read(path, max_bytes=MAX_ACTION_FILE_BYTES)
         if timeline.archive is None:
             raise
         return timeline.archive.content(instant)

@@ -16,7 +16,7 @@ from pyhudi.timeline.timeline import Timeline
 
 #: The actions by which clusterings are filed; in layout 1 they share the one of writes that replace files.
 _ACTIONS = (Action.CLUSTERING, Action.REPLACE_COMMIT)
-#: In the names of the classes that resize hash rings: `SparkConsistentBucketClusteringExecutionStrategy` and others.
+#: In the names of the classes that resize buckets of consistent hashing: `SparkConsistentBucketClusteringExecutionStrategy` and others.
 _RESIZING = "Consistent"
 
 
@@ -60,7 +60,7 @@ def damaged_plan_error(storage: Storage, config: TableConfig, instant: Instant, 
 
 
 def resizes_buckets(plan: ClusteringPlan) -> bool:
-    """Tell whether a plan resizes the hash rings of a table: writers would have to write to old buckets and new ones."""
+    """Tell whether a plan resizes the buckets of consistent hashing: writers would have to write to old buckets and new ones."""
     name = "" if plan.strategy is None else plan.strategy.class_name or ""
     return _RESIZING in name.rpartition(".")[2]
 

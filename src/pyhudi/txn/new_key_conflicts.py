@@ -80,8 +80,8 @@ class _Inserted:
         if log is not None:
             group = FileGroupId(partition_path, stat.file_id or "")
             file_slice = FileSlice(group, log.instant, None, (LogFile(partition_path, log, stat.file_size_in_bytes),))
-            shown = Visibility(frozenset({self._requested}))
-            yield keys_in_logs(storage, self._scope.context, SliceTask(file_slice, shown, self._now.config.layout, (RECORD_KEY,)))
+            visibility = Visibility(frozenset({self._requested}))
+            yield keys_in_logs(storage, self._scope.context, SliceTask(file_slice, visibility, self._now.config.layout, (RECORD_KEY,)))
             return
         with open_fragment(storage, path) as fragment:
             written = pc.field(COMMIT_TIME) == self._requested

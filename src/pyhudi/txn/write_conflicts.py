@@ -26,7 +26,7 @@ from pyhudi.txn.locked_table import TableState
 
 #: A bucket's number, in the file ids of a bucket index.
 _BUCKET_DIGITS = 8
-_SHOWN_GROUPS = 3
+_MOST_LISTED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +153,9 @@ def conflict_error(uri: str, requested: str, other: Instant, how: str) -> WriteC
 
 
 def _listed(groups: Collection[FileGroupId]) -> str:
-    shown = [f"{one.file_id} in '{one.partition_path}'" if one.partition_path else one.file_id for one in list(groups)[:_SHOWN_GROUPS]]
-    more = f" and {len(groups) - _SHOWN_GROUPS} more" if len(groups) > _SHOWN_GROUPS else ""
-    return f"file group{'s' if len(groups) > 1 else ''} {', '.join(shown)}{more}"
+    names = [f"{one.file_id} in '{one.partition_path}'" if one.partition_path else one.file_id for one in list(groups)[:_MOST_LISTED]]
+    more = f" and {len(groups) - _MOST_LISTED} more" if len(groups) > _MOST_LISTED else ""
+    return f"file group{'s' if len(groups) > 1 else ''} {', '.join(names)}{more}"
 
 
 def _is_compaction(now: TableState, instant: Instant) -> bool:

@@ -24,13 +24,13 @@ def test_a_script_is_answered_as_by_apache_hudi(theme: str, spark: SparkSession,
 
     steps = read_script(theme)
     answers = list(play(engine, steps, tmp_path / "db", f"conformance_{theme}", (HudiError, AnalysisException)))
-    wanted = {difference.statement: difference for difference in listed(theme)}
+    expected = {difference.statement: difference for difference in listed(theme)}
     problems = []
     for step, answer in zip(steps, answers, strict=True):
-        problem = reference_answer(list(step.answer), answer, wanted.pop(step.label or "", None))
+        problem = reference_answer(list(step.answer), answer, expected.pop(step.label or "", None))
         if problem:
             problems.append("\n".join([f"{step.text};", problem, *(f"  {line}" for line in answer)]))
-    problems += [f"differences.toml lists {statement}, which the script has not" for statement in wanted]
+    problems += [f"differences.toml lists {statement}, which the script has not" for statement in expected]
     assert not problems, "\n\n".join(problems)
 
 

@@ -14,7 +14,7 @@ PROPERTIES, TIMELINE = ".hoodie/hoodie.properties", ".hoodie/timeline"
 
 
 @pytest.fixture
-def asked(monkeypatch):
+def calls(monkeypatch):
     """Counts what is read and listed of tables."""
     counts = Counter()  # type: ignore[var-annotated]
 
@@ -44,16 +44,16 @@ def asked(monkeypatch):
     ],
 )
 @pytest.mark.parametrize("people", ["cow"], indirect=True)
-def test_a_statement_opens_its_table_once(people, asked, statement, properties, timeline):
+def test_a_statement_opens_its_table_once(people, calls, statement, properties, timeline):
     people("SELECT count(*) FROM people")
-    asked.clear()
+    calls.clear()
     people(statement)
-    assert (asked[PROPERTIES], asked[TIMELINE]) == (properties, timeline)
+    assert (calls[PROPERTIES], calls[TIMELINE]) == (properties, timeline)
 
 
 @pytest.mark.parametrize("people", ["cow"], indirect=True)
-def test_changes_find_files_as_the_table_was_found_to_hold_them(people, asked):
+def test_changes_find_files_as_the_table_was_found_to_hold_them(people, calls):
     people("SELECT * FROM people")
-    asked.clear()
+    calls.clear()
     assert len(people("SELECT * FROM hudi_table_changes('people', 'latest_state', '2000-01-01')")) == 3
-    assert [path for path in asked if path.startswith(".hoodie/metadata/files")] == []
+    assert [path for path in calls if path.startswith(".hoodie/metadata/files")] == []

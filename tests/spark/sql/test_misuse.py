@@ -90,5 +90,5 @@ def misuse(sql, marked: str, named: str) -> str | None:
     if match is None:
         return f"shows no place: {text}\n{message}"
     line, index = int(match.group(1) or match.group(3)), int(match.group(2) or 0) or int(match.group(4)) + 1
-    wanted = (marked.count("\n", 0, start) + 1, start - (marked.rfind("\n", 0, start) + 1) + 1)
-    return None if (line, index) == wanted else f"shows {(line, index)} instead of {wanted}: {text}\n{message}"
+    expected = (marked.count("\n", 0, start) + 1, start - (marked.rfind("\n", 0, start) + 1) + 1)
+    return None if (line, index) == expected else f"shows {(line, index)} instead of {expected}: {text}\n{message}"

@@ -57,8 +57,8 @@ def test_count_of_all_rows_needs_no_job(spark: SparkSession, orders: str) -> Non
     assert spark.sql("select COUNT(1) AS n from default.orders").first().asDict() == {"n": 4}
     assert list(jobs.getJobIdsForGroup("counting in SQL")) == []
     aside.unpersist()
-    (shown,), (mdt,) = counted.schema, spark.sql("SELECT count(*) FROM VALUES (1)").schema
-    assert (shown.name, shown.dataType, shown.nullable) == (mdt.name, mdt.dataType, mdt.nullable)
+    (field,), (mdt,) = counted.schema, spark.sql("SELECT count(*) FROM VALUES (1)").schema
+    assert (field.name, field.dataType, field.nullable) == (mdt.name, mdt.dataType, mdt.nullable)
 
 
 @pytest.mark.parametrize(

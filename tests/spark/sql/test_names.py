@@ -222,16 +222,16 @@ def test_a_table_is_current_by_whatever_way_it_is_named(sql, port, other_process
         if way.startswith("cached"):
             doors[way].session.sql(f"CACHE LAZY TABLE cached_{doors[way].plain}")
 
-    def seen() -> dict[str, list[int]]:
+    def counts() -> dict[str, list[int]]:
         return {way: WAYS[way](door) for way, door in doors.items()}
 
     sql(f"INSERT INTO {name} VALUES (1, 'sql')")
-    assert seen() == {way: [1] for way in ways}
+    assert counts() == {way: [1] for way in ways}
     sql(f"INSERT INTO {name} VALUES (2, 'sql')")
     sql.table("t").upsert([{"id": 3, "name": "python"}])
-    assert seen() == {way: [1, 2, 3] for way in ways}
+    assert counts() == {way: [1, 2, 3] for way in ways}
     other_process(str(sql.folder / "t"), 4)
-    assert seen() == {way: [1, 2, 3, 4] for way in ways}
+    assert counts() == {way: [1, 2, 3, 4] for way in ways}
     sql(f"DROP VIEW global_temp.global_{name.replace('.', '_')}")
 
 
@@ -281,9 +281,9 @@ def test_options_beside_a_name_are_served_in_the_jvm(people):
 @pytest.mark.parametrize("people", ["cow"], indirect=True)
 def test_a_table_whose_files_are_gone_is_an_error_and_not_empty(people):
     shutil.move(people.folder / "people", people.folder / "elsewhere")
-    for ask in (people.session._jsparkSession.sql, people.session.sql):
+    for query in (people.session._jsparkSession.sql, people.session.sql):
         with pytest.raises(TableNotFound, match="no Hudi table at"):
-            ask("SELECT * FROM people")
+            query("SELECT * FROM people")
     with pytest.raises(TableNotFound, match="no Hudi table at"):
         people.session.range(1).selectExpr("(SELECT count(*) FROM people) c")
     shutil.move(people.folder / "elsewhere", people.folder / "people")

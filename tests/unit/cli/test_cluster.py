@@ -12,14 +12,18 @@ from pyhudi import HudiTable
 from pyhudi.cli.main import main
 
 SCHEMA = pa.schema({"id": pa.int64(), "value": pa.int64()})
-RING = {"hoodie.index.type": "BUCKET", "hoodie.index.bucket.engine": "CONSISTENT_HASHING", "hoodie.bucket.index.num.buckets": "1"}
+CONSISTENT_HASHING = {
+    "hoodie.index.type": "BUCKET",
+    "hoodie.index.bucket.engine": "CONSISTENT_HASHING",
+    "hoodie.bucket.index.num.buckets": "1",
+}
 SPLIT = ["--option", "hoodie.bucket.index.max.num.buckets=2", "--option", "hoodie.parquet.max.file.size=1"]
 
 
 @pytest.fixture
 def table(tmp_path) -> HudiTable:
     table = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"], table_type="MERGE_ON_READ")
-    table.upsert([{"id": number, "value": 1} for number in range(6)], options=RING)
+    table.upsert([{"id": number, "value": 1} for number in range(6)], options=CONSISTENT_HASHING)
     return table
 
 
@@ -42,7 +46,7 @@ def test_json_has_one_object_for_each_clustering(table) -> None:
     assert (done["state"], done["instant"], done["rows"]) == ("completed", planned["instant"], 6)
 
 
-def test_a_table_without_rings_is_rewritten_and_not_resized(tmp_path) -> None:
+def test_a_table_without_consistent_hashing_is_rewritten_and_not_resized(tmp_path) -> None:
     table = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"])
     assert run(str(tmp_path / "t")).output == "nothing to cluster\n"
     for number in range(2):

@@ -76,9 +76,9 @@ def test_partitions_are_dropped(table: HudiTable) -> None:
 
 @pytest.mark.parametrize("name", [*COMMANDS, *(name.rpartition(".")[2] for name in COMMANDS)])
 def test_each_class_of_hudi_has_a_command_with_its_flags(name: str) -> None:
-    shown = run(name, "--help").output
+    help_text = run(name, "--help").output
     for flag in ("--base-path", "--props", "--hoodie-conf", "--spark-master", "-ms"):
-        assert flag in shown
+        assert flag in help_text
 
 
 def test_validation_says_of_each_flag_of_a_part_that_everything_is_checked(table: HudiTable) -> None:

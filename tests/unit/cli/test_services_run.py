@@ -97,8 +97,8 @@ def test_a_round_over_the_tables_of_a_policy(path: str, tmp_path: Path, ending: 
     policy.write_text(contents[ending])
     done = run("--policy", str(policy), "--once", "--json")
     assert done.exit_code == 0
-    shown = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [(one["table"], one["service"], one["state"]) for one in shown] == [
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(one["table"], one["service"], one["state"]) for one in lines] == [
         (path, "clean", "nothing to do"),
         (path, "archive", "nothing to do"),
     ]

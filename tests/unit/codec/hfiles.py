@@ -34,7 +34,7 @@ def fixture(name: str) -> bytes:
     return (FOLDER / f"{name}.hfile").read_bytes()
 
 
-def opened(data: bytes) -> HFileReader:
+def open_hfile(data: bytes) -> HFileReader:
     return HFileReader(io.BytesIO(data), len(data), "f.hfile")
 
 

@@ -50,11 +50,11 @@ def test_forged_blocks_are_found_as_a_loop_visits_them_or_left_to_it(cells: list
 
 @given(st.sets(_TEXT, min_size=1), st.lists(_TEXT))
 @settings(max_examples=100)
-def test_look_up_at_once_finds_what_a_search_finds(rows: set[bytes], wanted: list[bytes]) -> None:
+def test_look_up_at_once_finds_what_a_search_finds(rows: set[bytes], requested: list[bytes]) -> None:
     payload = block_of([(row, row * 2) for row in sorted(rows)])
     result = cell_arrays(payload, 1, "it")
     assert result is not None
-    assert list(result.find(sorted(wanted))) == list(ListedCells(payload, 1, "it").find(sorted(wanted)))
+    assert list(result.find(sorted(requested))) == list(ListedCells(payload, 1, "it").find(sorted(requested)))
 
 
 @pytest.mark.parametrize("rows", [[b"b", b"a"], [b"bb", b"a"], [b"\xff", b"\x01"]])

@@ -17,7 +17,7 @@ from pyhudi.codec.hfile.block import HEADER, Codec, Magic, pack_block
 from pyhudi.codec.hfile.data_block import encode_cell
 from pyhudi.codec.hfile.trailer import Trailer, parse_trailer, render_trailer
 from pyhudi.errors import CorruptTableError, UnsupportedError
-from tests.unit.codec.hfiles import DEEP, NOT_COMPRESSED, fixture, made, opened
+from tests.unit.codec.hfiles import DEEP, NOT_COMPRESSED, fixture, made, open_hfile
 
 CELLS = [(f"row-{number:03}".encode(), f"value-{number}".encode()) for number in range(100)]
 SMALL = made(CELLS, block_bytes=800, info={"schema": b"{}"}, meta_blocks={"bloomFilter": b"x" * 50})
@@ -25,7 +25,7 @@ PLAIN = made(CELLS, Codec.NONE, block_bytes=800)
 
 
 def read_everything(data: bytes) -> list[tuple[bytes, bytes]]:
-    reader = opened(data)
+    reader = open_hfile(data)
     reader.meta_block("bloomFilter")
     list(reader.get_many(row for row, _ in CELLS))
     list(reader.scan(b"row-04"))
@@ -61,7 +61,7 @@ def test_changed_byte_below_a_checksum_is_noticed(at: int) -> None:
     data = bytearray(fixture(NOT_COMPRESSED))
     data[at] ^= 1
     with pytest.raises(CorruptTableError, match=r"checksum|no block|claims|kind"):
-        list(opened(bytes(data)).entries())
+        list(open_hfile(bytes(data)).entries())
 
 
 @given(st.binary(max_size=300))
@@ -92,12 +92,12 @@ def test_forged_trailer_whose_offset_wraps_around_is_refused() -> None:
 @pytest.mark.parametrize("codec", [Codec.LZO, Codec.SNAPPY, Codec.LZ4, Codec.BZIP2, Codec.ZSTD])
 def test_other_compression_is_refused_by_name(codec: Codec) -> None:
     with pytest.raises(UnsupportedError, match=codec.name):
-        opened(with_trailer(SMALL, codec=codec))
+        open_hfile(with_trailer(SMALL, codec=codec))
 
 
 def test_other_version_is_refused_by_number() -> None:
     with pytest.raises(UnsupportedError, match="version 2"):
-        opened(SMALL[:-1] + b"\2")
+        open_hfile(SMALL[:-1] + b"\2")
 
 
 def test_encrypted_file_is_refused() -> None:
@@ -106,7 +106,7 @@ def test_encrypted_file_is_refused() -> None:
     trailer[9 + size : 9 + size + 4] = b"\x6a\x02ab"  # field 13, two bytes
     trailer[8] = size + 4
     with pytest.raises(UnsupportedError, match="encrypted"):
-        opened(SMALL[:-4096] + bytes(trailer))
+        open_hfile(SMALL[:-4096] + bytes(trailer))
 
 
 @pytest.mark.parametrize("name", ["hfile.MAX_TAGS_LEN", "MAX_MEMSTORE_TS_KEY"])
@@ -116,7 +116,7 @@ def test_cells_with_tags_or_versions_are_refused(name: str) -> None:
         at = data.index(name.encode()) + len(name) + 2
         data = data[: at + 7] + b"\1" + data[at + 8 :]
     with pytest.raises(UnsupportedError, match=r"tags|versions"):
-        opened(data)
+        open_hfile(data)
 
 
 def bomb(unpacked: int) -> bytes:
@@ -146,7 +146,7 @@ def test_block_that_unpacks_to_more_than_it_says_is_refused_without_the_memory()
     forged += render_trailer(Trailer(**values))
     tracemalloc.start()
     with pytest.raises(CorruptTableError, match="does not unpack"):
-        list(opened(forged).entries())
+        list(open_hfile(forged).entries())
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 4 << 20
@@ -157,7 +157,7 @@ def test_forged_block_size_is_refused_without_the_memory() -> None:
     struct.pack_into(">iiqBii", data, 8, 0x7FFFFFF0, 0x7FFFFFF0, -1, 0, 16384, 0x7FFFFFF0)
     tracemalloc.start()
     with pytest.raises(CorruptTableError, match="claims"):
-        list(opened(bytes(data)).entries())
+        list(open_hfile(bytes(data)).entries())
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1 << 20
@@ -173,23 +173,23 @@ def test_index_that_leads_in_circles_is_refused() -> None:
     index = b"".join(struct.pack(">qi", at, size) + bytes([len(key)]) + key for _ in range(2))
     root = pack_block(Magic.ROOT_INDEX, index, Codec.GZ, -1)
     tail = data[trailer.load_on_open_offset + 189 : -4096]  # meta index and file info stay
-    moved = trailer.load_on_open_offset + len(root)
+    offset = trailer.load_on_open_offset + len(root)
     values = {name: getattr(trailer, name) for name in Trailer.__slots__} | {
         "data_index_count": 2,
         "index_levels": 9,
-        "file_info_offset": moved + trailer.file_info_offset - trailer.load_on_open_offset - 189,
+        "file_info_offset": offset + trailer.file_info_offset - trailer.load_on_open_offset - 189,
     }
     forged = data[: trailer.load_on_open_offset] + root + tail + render_trailer(Trailer(**values))
     with pytest.raises(CorruptTableError, match=r"order|kind|twice"):
-        list(opened(forged).entries())
+        list(open_hfile(forged).entries())
 
 
 def test_rows_out_of_order_are_not_looked_up_but_still_listed() -> None:
     ordered = made([(b"aa", b"1"), (b"bb", b"2")], Codec.NONE)
     swapped = ordered.replace(encode_cell(b"aa", b"1") + encode_cell(b"bb", b"2"), encode_cell(b"bb", b"2") + encode_cell(b"aa", b"1"), 1)
-    assert [row for row, _ in opened(swapped).entries()] == [b"bb", b"aa"]
+    assert [row for row, _ in open_hfile(swapped).entries()] == [b"bb", b"aa"]
     with pytest.raises(CorruptTableError, match="order"):
-        opened(swapped).get(b"aa")
+        open_hfile(swapped).get(b"aa")
 
 
 def test_file_shorter_than_said_is_refused() -> None:

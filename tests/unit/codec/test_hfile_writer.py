@@ -13,7 +13,7 @@ from pyhudi.codec.hfile.crc32c import crc32c
 from pyhudi.codec.hfile.index import write_hadoop_int
 from pyhudi.codec.hfile.trailer import parse_trailer
 from pyhudi.errors import UsageError
-from tests.unit.codec.hfiles import made, opened
+from tests.unit.codec.hfiles import made, open_hfile
 
 ROWS = st.one_of(st.binary(max_size=6), st.binary(min_size=120, max_size=140), st.text(max_size=4).map(str.encode))
 BLOCK_BYTES = [1, 100, 1000, 1 << 20]
@@ -24,12 +24,12 @@ CELLS = st.dictionaries(ROWS, st.binary(max_size=300), max_size=60).map(lambda c
 def test_what_was_written_is_read_by_every_way(
     cells: list[tuple[bytes, bytes]], codec: Codec, block_bytes: int, others: list[bytes]
 ) -> None:
-    reader = opened(made(cells, codec, block_bytes))
+    reader = open_hfile(made(cells, codec, block_bytes))
     assert len(reader) == len(cells)
     assert list(reader.entries()) == cells
-    asked = [row for row, _ in cells] + others
-    assert list(reader.get_many(asked)) == cells_of(cells, set(asked))
-    for row in asked[:20]:
+    requested = [row for row, _ in cells] + others
+    assert list(reader.get_many(requested)) == cells_of(cells, set(requested))
+    for row in requested[:20]:
         assert list(reader.scan(row[:3])) == [cell for cell in cells if cell[0].startswith(row[:3])]
 
 
@@ -38,7 +38,7 @@ def cells_of(cells: list[tuple[bytes, bytes]], rows: set[bytes]) -> list[tuple[b
 
 
 def test_info_and_meta_blocks_are_read_back() -> None:
-    reader = opened(made([(b"a", b"1")], info={"schema": b"{}", "minRecordKey": b"a"}, meta_blocks={"bloomFilter": b"xyz", "a": b""}))
+    reader = open_hfile(made([(b"a", b"1")], info={"schema": b"{}", "minRecordKey": b"a"}, meta_blocks={"bloomFilter": b"xyz", "a": b""}))
     assert (reader.info["schema"], reader.info["minRecordKey"]) == (b"{}", b"a")
     assert (reader.meta_block("bloomFilter"), reader.meta_block("a")) == (b"xyz", b"")
 
@@ -66,11 +66,11 @@ def test_trailer_of_an_empty_file_says_so() -> None:
     data = made([])
     trailer = parse_trailer(data[-4096:], len(data), "it")
     assert (trailer.entry_count, trailer.data_index_count, trailer.first_data_offset) == (0, 0, -1)
-    assert opened(data).info["hfile.LASTKEY"] == b""
+    assert open_hfile(data).info["hfile.LASTKEY"] == b""
 
 
 def test_last_key_is_a_whole_cell_key() -> None:
-    assert opened(made([(b"a", b""), (b"bc", b"")])).info["hfile.LASTKEY"].hex() == "0002" + b"bc".hex() + "007fffffffffffffff04"
+    assert open_hfile(made([(b"a", b""), (b"bc", b"")])).info["hfile.LASTKEY"].hex() == "0002" + b"bc".hex() + "007fffffffffffffff04"
 
 
 def test_small_cell_does_not_end_a_block_with_many_checksums() -> None:
@@ -79,7 +79,7 @@ def test_small_cell_does_not_end_a_block_with_many_checksums() -> None:
     data = made(cells, Codec.NONE)
     _, _, unpacked, *_ = HEADER.unpack_from(data)
     assert unpacked == 100_022
-    assert list(opened(data).entries()) == cells
+    assert list(open_hfile(data).entries()) == cells
 
 
 @pytest.mark.parametrize("row", [b"b", b"a", b""])
@@ -90,7 +90,7 @@ def test_row_out_of_order_is_refused(row: bytes) -> None:
 
 def test_row_of_32767_bytes_is_written_and_a_longer_one_refused() -> None:
     cells = [(b"k" * 32767, b"v")]
-    assert list(opened(made(cells)).entries()) == cells
+    assert list(open_hfile(made(cells)).entries()) == cells
     with pytest.raises(UsageError, match="32768 bytes"):
         made([(b"k" * 32768, b"v")])
 
@@ -118,4 +118,4 @@ def test_index_key_lengths_of_the_first_native_releases_are_read() -> None:
     ours = write_hadoop_int(162) + struct.pack(">H", 150)
     theirs = bytes([162 & 0x7F | 0x80, 1]) + struct.pack(">H", 150)
     assert data.count(ours) == 1
-    assert opened(data.replace(ours, theirs)).get(row) == b"v"
+    assert open_hfile(data.replace(ours, theirs)).get(row) == b"v"

@@ -100,17 +100,17 @@ def test_headers_longer_than_one_read_are_read() -> None:
 
 def test_contents_are_passed_over_unread() -> None:
     class Counting(io.BytesIO):
-        asked = 0
+        bytes_read = 0
 
         def read(self, size: int | None = -1, /) -> bytes:
             data = super().read(size)
-            self.asked += len(data)
+            self.bytes_read += len(data)
             return data
 
     data = avro_block(bytes(10 << 20)) * 3
     source = Counting(data)
     assert len(list(scan_blocks(source, "p", len(data)))) == 3
-    assert source.asked < 200_000
+    assert source.bytes_read < 200_000
 
 
 def test_source_that_answers_in_small_pieces_is_read() -> None:

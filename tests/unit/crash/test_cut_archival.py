@@ -62,7 +62,7 @@ def cuts(storage: MemoryStorage, *faults: Fault) -> Iterator[CrashRun]:
                 run.storage.drop()
 
 
-def seen(storage: Storage, *, whole: bool = True) -> list[Any]:
+def state(storage: Storage, *, whole: bool = True) -> list[Any]:
     """Rows of now and of the time of each commit, changes, and the history: what archival must leave as it is. Or the first of them."""
     table = HudiTable(storage)
     history = table.history().select(["requested", "completed", "action", "inserted", "updated"])
@@ -84,20 +84,20 @@ def archived(storage: Storage) -> list[list[tuple[str, str]]]:
 def check_cuts(driver: Driver, *faults: Fault, whole: bool) -> int:
     """Cut the archival of a table at every change, and return at how many."""
     storage = stored(driver)
-    before = seen(storage, whole=whole)
+    before = state(storage, whole=whole)
     ended = storage.copy()
     archive(ended)
-    assert seen(ended, whole=whole) == before
+    assert state(ended, whole=whole) == before
     at_end = archived(ended)
     assert all(at_end)
     points = 0
     for run in cuts(storage, *faults):
         points += 1
-        assert seen(run.storage, whole=whole) == before, run.point
+        assert state(run.storage, whole=whole) == before, run.point
         archive(run.storage)
         assert archived(run.storage) == at_end, run.point
         if whole or points % 8 == 0:
-            assert seen(run.storage, whole=whole) == before, run.point
+            assert state(run.storage, whole=whole) == before, run.point
             driver.write(run.storage, Operation.UPSERT, [ride(1, "oslo", 99)])
             check_at_rest(run.storage, run.point)
             wrong = [row for row in HudiTable(run.storage).inspect.health().to_pylist() if row["check"] != "nothing pending"]
@@ -120,4 +120,4 @@ def test_deleting_what_was_not_archived_is_noticed(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(move, "add_to_history", lambda *_: None)
     archive(storage)
     with pytest.raises(CorruptTableError, match="neither archived nor rolled back"):
-        seen(storage)
+        state(storage)

@@ -55,7 +55,7 @@ def cuts(storage: MemoryStorage, *faults: Fault) -> Iterator[CrashRun]:
                 run.storage.drop()
 
 
-def seen(storage: Storage) -> list[object]:
+def state(storage: Storage) -> list[object]:
     """The rows of now and of each retained commit."""
     table = HudiTable(storage)
     history = table.history().to_pylist()
@@ -71,21 +71,21 @@ def data_files(storage: Storage) -> list[str]:
 def check_cuts(driver: Driver, *faults: Fault) -> int:
     """Cut the clean of a table at every change, and return at how many."""
     storage = stored(driver)
-    before = seen(storage)
+    before = state(storage)
     ended = storage.copy()
     clean(ended)
-    assert seen(ended) == before
+    assert state(ended) == before
     left = data_files(ended)
     assert len(left) < len(data_files(storage))
     assert not any(path.startswith("bern") for path in left)
     points = 0
     for run in cuts(storage, *faults):
         points += 1
-        assert seen(run.storage) == before, run.point
+        assert state(run.storage) == before, run.point
         if points % 2:
             clean(run.storage)
             assert data_files(run.storage) == left, run.point
-            assert seen(run.storage) == before, run.point
+            assert state(run.storage) == before, run.point
         driver.write(run.storage, Operation.UPSERT, [ride(1, "oslo", 99), ride(7, "bern", 99)])
         clean(run.storage)
         check_at_rest(run.storage, run.point)

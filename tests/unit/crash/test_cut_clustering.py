@@ -1,4 +1,4 @@
-"""The resizing of a hash ring, cut at every storage call: the old ring or the new one, never a mix; the next run brings it to its end."""
+"""The resizing of buckets, cut at every storage call: the old buckets or the new ones, never a mix; the next run brings it to its end."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import UnknownOutcomeError, UnsupportedError
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.index.consistent_hashing import load_ring
-from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_indices
+from pyhudi.index.consistent_hashing import load_hashing_metadata
+from pyhudi.kernels.arrays.bucket_hash import bucket_indices, consistent_hashes
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.storage_protocol import Storage
@@ -26,8 +26,12 @@ from pyhudi.testing.merge_oracle import Oracle
 from pyhudi.timeline.load_timeline import load_timeline
 from tests.unit.crash.tables import CountedIds, Driver, StoppedClock, check_at_rest, check_rows, check_sound, ride
 
-RING = {"hoodie.index.type": "BUCKET", "hoodie.index.bucket.engine": "CONSISTENT_HASHING", "hoodie.bucket.index.num.buckets": "1"}
-DRIVER = Driver(table_type="MERGE_ON_READ", written_with={**RING, "hoodie.compact.inline": "false"})
+CONSISTENT_HASHING = {
+    "hoodie.index.type": "BUCKET",
+    "hoodie.index.bucket.engine": "CONSISTENT_HASHING",
+    "hoodie.bucket.index.num.buckets": "1",
+}
+DRIVER = Driver(table_type="MERGE_ON_READ", written_with={**CONSISTENT_HASHING, "hoodie.compact.inline": "false"})
 OF_VERSION_6 = replace(DRIVER, created_with={"hoodie.write.table.version": "6"})
 WITH_METADATA = replace(DRIVER, metadata_table=True)
 SPLIT = {"hoodie.bucket.index.max.num.buckets": "2", "hoodie.parquet.max.file.size": "1"}
@@ -80,7 +84,7 @@ def planned_table(driver: Driver = DRIVER) -> tuple[MemoryStorage, Oracle]:
 
 
 def check_recovery(run: CrashRun, oracle: Oracle, driver: Driver) -> None:
-    """Rows are as they were; what is planned keeps writers out, is run, and the next writer writes to the ring that holds."""
+    """Rows are as they were; what is planned keeps writers out, is run, and the next writer writes to the buckets that holds."""
     check_rows(run.storage, oracle, run.point)
     check_sound(run.storage, run.point)
     table = HudiTable(run.storage)
@@ -101,10 +105,12 @@ def check_places(storage: MemoryStorage) -> None:
     view = FileSystemView(storage, table.config, load_timeline(storage, table.config))
     table_rows = table.to_arrow(meta_columns=True)
     for path in set(table_rows["city"].to_pylist()):
-        ring, present = load_ring(view, path), table_rows.filter(pa.compute.field("city") == path)
-        assert ring is not None
-        indices = ring_indices(ring.values, ring_hashes(present["_hoodie_record_key"].combine_chunks(), ["id"])).tolist()
-        assert [name.partition("_")[0] for name in present["_hoodie_file_name"].to_pylist()] == [ring.file_ids[index] for index in indices]
+        hashing, present = load_hashing_metadata(view, path), table_rows.filter(pa.compute.field("city") == path)
+        assert hashing is not None
+        indices = bucket_indices(hashing.values, consistent_hashes(present["_hoodie_record_key"].combine_chunks(), ["id"])).tolist()
+        assert [name.partition("_")[0] for name in present["_hoodie_file_name"].to_pylist()] == [
+            hashing.file_ids[index] for index in indices
+        ]
 
 
 @pytest.mark.parametrize(
@@ -150,11 +156,11 @@ def test_a_planned_resizing_is_taken_back_wherever_that_is_cut() -> None:
         check_recovery(run, oracle, DRIVER)
 
 
-def test_the_new_ring_stands_before_the_step_that_makes_it_hold() -> None:
-    """A crash between them would leave writers with the old ring and replaced buckets."""
+def test_the_new_hashing_metadata_is_written_before_the_action_completes() -> None:
+    """A crash between them would leave writers with the old metadata and replaced buckets."""
     storage, _ = planned_table()
     calls = [str(call) for call in calls_of(execute, storage.copy)]
-    ring, done = (
+    stored, done = (
         next(i for i, call in enumerate(calls) if text in call and "create" in call) for text in (".hashing_meta", ".replacecommit")
     )
-    assert ring < done
+    assert stored < done

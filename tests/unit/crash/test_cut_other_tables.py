@@ -53,8 +53,8 @@ def test_write_cut_anywhere_is_whole_or_not_at_all(name, stored, part) -> None:
 @each_part
 def test_row_that_moves_between_partitions_is_never_lost_or_doubled(stored, part) -> None:
     driver = Driver(written_with={"hoodie.index.type": "GLOBAL_SIMPLE"})
-    moved = stored.after(Operation.DELETE, [ride(1, "oslo", 0)]).after(Operation.INSERT, [ride(1, "rome", 99)])
-    cut_everywhere(driver, (Operation.UPSERT, [ride(1, "rome", 99)]), stored, moved, part)
+    after_move = stored.after(Operation.DELETE, [ride(1, "oslo", 0)]).after(Operation.INSERT, [ride(1, "rome", 99)])
+    cut_everywhere(driver, (Operation.UPSERT, [ride(1, "rome", 99)]), stored, after_move, part)
 
 
 def test_new_column_appears_with_its_write_or_not_at_all(stored) -> None:

@@ -68,7 +68,7 @@ def stored(table_type: str, version: int) -> tuple[MemoryStorage, Driver]:
     return storage, driver
 
 
-def seen(storage: Storage, *, whole: bool = True) -> list[object]:
+def state(storage: Storage, *, whole: bool = True) -> list[object]:
     """Rows of now and of the time of each commit, and who wrote what: what a change of version must leave as it is."""
     table = HudiTable(storage)
     history = table.history().filter(pc.field("operation") != "COMPACT").select(["requested", "action", "inserted", "updated"])
@@ -91,26 +91,26 @@ def cuts(action: Action, storage: MemoryStorage, *faults: Fault) -> Iterator[Cra
 def check_cuts(table_type: str, origin: int, to: int, *faults: Fault, whole: bool) -> int:
     """Cut a change of version at every change of the storage, and return at how many."""
     storage, driver = stored(table_type, origin)
-    before = seen(storage)
+    before = state(storage)
     action = move(to)
     ended = storage.copy()
     action(ended)
-    assert seen(ended) == before
+    assert state(ended) == before
     files_at_end = {status.name.partition("_")[0] for status in ended.list(".hoodie") if not status.is_dir}
     points = 0
     for run in cuts(action, storage, *faults):
         points += 1
         assert version_of(run.storage) in (origin, to), run.point
-        assert seen(run.storage, whole=whole)[1:] == before[1:], run.point
+        assert state(run.storage, whole=whole)[1:] == before[1:], run.point
         if whole or points % 6 == 0:
-            assert seen(run.storage) == before, run.point
+            assert state(run.storage) == before, run.point
             written = run.storage.copy()
             driver.write(written, Operation.UPSERT, [ride(1, "oslo", 98)])
             check_sound(written, run.point)
             written.drop()
         move(to)(run.storage)
         assert version_of(run.storage) == to, run.point
-        assert seen(run.storage, whole=whole)[1:] == before[1:], run.point
+        assert state(run.storage, whole=whole)[1:] == before[1:], run.point
         mdt = TableConfig(load_properties(FolderStorage(run.storage, FOLDER)))
         assert mdt.version == to, run.point
         left = {status.name.partition("_")[0] for status in run.storage.list(".hoodie") if not status.is_dir}
@@ -136,22 +136,22 @@ def test_change_of_version_cut_anyhow_leaves_one_whole_table(step: tuple[str, in
 
 def test_failed_replacement_of_the_properties_leaves_the_table_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     storage, _ = stored("COPY_ON_WRITE", 6)
-    before = seen(storage)
+    before = state(storage)
     monkeypatch.setattr(switch_version, "store_properties", _fail)
     with pytest.raises(StorageError):
         move(9)(storage)
-    assert seen(storage) == before
+    assert state(storage) == before
 
 
 def test_deleting_the_old_timeline_before_the_change_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     storage, _ = stored("COPY_ON_WRITE", 6)
-    before = seen(storage)
+    before = state(storage)
     monkeypatch.setattr(switch_version, "store_properties", _fail)
     monkeypatch.setattr(switch_version, "accept_identity", lambda at, _: switch_version._delete_instants(at, HudiTable(at).config))
     with pytest.raises(StorageError):
         move(9)(storage)
     with pytest.raises((CorruptTableError, AssertionError)):
-        assert seen(storage) == before
+        assert state(storage) == before
 
 
 def _fail(*_: object, **__: object) -> None:

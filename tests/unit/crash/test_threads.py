@@ -45,9 +45,9 @@ def test_readers_see_whole_writes_while_others_write(storage) -> None:
 
     with ThreadPoolExecutor(2) as pool:
         written = pool.map(write, range(1, 9))
-        seen = [read(number) for number in range(30)]
+        reads = [read(number) for number in range(30)]
         list(written)
-    assert all(len(values) == 1 for values in seen), seen
+    assert all(len(values) == 1 for values in reads), reads
 
 
 def test_writer_that_waits_too_long_says_so_and_writes_nothing(storage) -> None:

@@ -137,15 +137,15 @@ def test_log_of_an_archived_instant_whose_completion_nobody_knows_stays_before_l
 
 
 def test_history_is_asked_only_for_logs_that_a_later_slice_could_take() -> None:
-    asked = []
+    queried = []
 
     class History(dict[Any, Any]):
         def get(self, key, default=None):
-            asked.append(key)
+            queried.append(key)
             return default
 
     groups([base("a", 1), base("a", 3), log("a", 2), log("a", 4)], commit(8), completion=History())
-    assert asked == [at(2)]
+    assert queried == [at(2)]
 
 
 @pytest.mark.parametrize("layout", [1, 2])

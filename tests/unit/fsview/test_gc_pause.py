@@ -21,22 +21,22 @@ def is_on(request: pytest.FixtureRequest) -> Iterator[bool]:
 
 
 def test_pauses_of_two_threads_that_overlap_restore_the_state_before_the_first(is_on: bool) -> None:
-    began, may_end, seen = threading.Event(), threading.Event(), []
+    began, may_end, states = threading.Event(), threading.Event(), []
 
     def pause() -> None:
         with collector_paused():
             began.set()
             may_end.wait(10)
-            seen.append(gc.isenabled())
+            states.append(gc.isenabled())
 
     with collector_paused():
         other = threading.Thread(target=pause)
         other.start()
         began.wait(10)
-    seen.append(gc.isenabled())  # the other thread is still in its pause
+    states.append(gc.isenabled())  # the other thread is still in its pause
     may_end.set()
     other.join()
-    assert (seen, gc.isenabled()) == ([False, False], is_on)
+    assert (states, gc.isenabled()) == ([False, False], is_on)
 
 
 def test_an_error_ends_a_pause(is_on: bool) -> None:

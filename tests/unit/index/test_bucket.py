@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from pyhudi.errors import CorruptTableError, OptionError, UnsupportedError
 from pyhudi.index.bucket_numbers import CountRules, bucket_of, parse_expressions
-from pyhudi.index.consistent_hashing import first_ring
-from pyhudi.kernels.arrays.bucket_hash import hash_values, list_hashes, ring_hashes, string_hashes
+from pyhudi.index.consistent_hashing import first_hashing_metadata
+from pyhudi.kernels.arrays.bucket_hash import consistent_hashes, hash_values, list_hashes, string_hashes
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.table.write_table import write
 from tests.unit.table.tables import make_table, ride, rows_of
 
 BUCKET = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"}
-RING = {**BUCKET, "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}
+CONSISTENT_HASHING = {**BUCKET, "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}
 TYPES = ["COPY_ON_WRITE", "MERGE_ON_READ"]
 
 
@@ -51,8 +51,8 @@ def test_list_hash_is_the_jvm_s() -> None:
     assert list_hashes(pa.array(["id:TXN-001,account:ACC-A"]), ["id", "account"]).tolist() == [-798673112 & 0x7FFFFFFF]
 
 
-def test_ring_hash_is_xxh32() -> None:
-    assert ring_hashes(pa.array(["abc", ""]), ["id"]).tolist() == [0x32D153FF & 0x7FFFFFFF, 0x02CC5D05 & 0x7FFFFFFF]
+def test_consistent_hash_is_xxh32() -> None:
+    assert consistent_hashes(pa.array(["abc", ""]), ["id"]).tolist() == [0x32D153FF & 0x7FFFFFFF, 0x02CC5D05 & 0x7FFFFFFF]
 
 
 @pytest.mark.parametrize(
@@ -69,10 +69,10 @@ def test_hash_values_are_taken_from_the_text_of_the_key(key, fields, values) -> 
     assert hash_values(key, fields) == values
 
 
-def test_first_ring_has_the_stretches_and_file_ids_of_apache_hudi() -> None:
-    ring = first_ring("region=us", 4)
-    assert ring.values == (536870912, 1073741824, 1610612736, 2147483647)
-    assert ring.prefixes[0] == "7592fe24-ff3e-364f-8d49-124e22c1c45b"
+def test_first_hashing_metadata_has_the_ranges_and_file_ids_of_apache_hudi() -> None:
+    hashing = first_hashing_metadata("region=us", 4)
+    assert hashing.values == (536870912, 1073741824, 1610612736, 2147483647)
+    assert hashing.prefixes[0] == "7592fe24-ff3e-364f-8d49-124e22c1c45b"
 
 
 @pytest.mark.parametrize("table_type", TYPES)
@@ -84,10 +84,10 @@ def test_every_record_is_in_the_file_group_of_its_bucket(table_type) -> None:
     assert len(buckets(table)) == len(table.inspect.slices()) == 8
 
 
-@pytest.mark.parametrize("options", [BUCKET, RING], ids=["simple", "consistent"])
+@pytest.mark.parametrize("options", [BUCKET, CONSISTENT_HASHING], ids=["simple", "consistent"])
 @pytest.mark.parametrize("table_type", TYPES)
 def test_updates_inserts_and_deletes_meet_in_the_bucket(table_type, options) -> None:
-    if options is RING and table_type == "COPY_ON_WRITE":
+    if options is CONSISTENT_HASHING and table_type == "COPY_ON_WRITE":
         return
     table = make_table(table_type=table_type)
     table.upsert([ride(n) for n in range(20)], options=options)
@@ -143,8 +143,8 @@ def test_located_row_that_moves_goes_to_its_bucket_in_the_other_partition() -> N
     table = make_table(partition_by=["city"])
     table.upsert([ride(n) for n in range(8)], options=BUCKET)
     read = table.to_arrow(meta_columns=True).to_pylist()
-    moved = [{**row, "city": "rome"} for row in read]
-    write(table, Operation.UPSERT_PREPPED, pa.Table.from_pylist(moved), prepped=True)
+    moving = [{**row, "city": "rome"} for row in read]
+    write(table, Operation.UPSERT_PREPPED, pa.Table.from_pylist(moving), prepped=True)
     assert {row["city"] for row in rows_of(table)} == {"rome"}
     assert {bucket for path, bucket in buckets(table) if path == "rome"} <= {0, 1, 2, 3}
 
@@ -211,17 +211,17 @@ def test_expressions_are_checked_before_anything_is_written() -> None:
             parse_expressions(text, "x")
 
 
-def test_ring_file_stands_with_the_first_rows_and_is_followed_when_it_was_resized() -> None:
+def test_hashing_metadata_is_written_with_the_first_rows_and_followed_after_a_resizing() -> None:
     storage = MemoryStorage()
     table = make_table(storage, table_type="MERGE_ON_READ")
-    table.upsert([ride(1)], options=RING)
+    table.upsert([ride(1)], options=CONSISTENT_HASHING)
     folder = ".hoodie/.bucket_index/consistent_hashing_metadata"
-    ring = json.loads(storage.read(f"{folder}/00000000000000.hashing_meta", max_bytes=9999))
-    assert (ring["numBuckets"], ring["seqNo"], ring["partitionPath"]) == (4, 0, "")
+    hashing = json.loads(storage.read(f"{folder}/00000000000000.hashing_meta", max_bytes=9999))
+    assert (hashing["numBuckets"], hashing["seqNo"], hashing["partitionPath"]) == (4, 0, "")
     file_id = table.inspect.slices()["file_id"][0].as_py()
-    assert file_id in {f"{node['fileIdPrefix']}-0" for node in ring["nodes"]}
+    assert file_id in {f"{node['fileIdPrefix']}-0" for node in hashing["nodes"]}
     merged = {
-        **ring,
+        **hashing,
         "instant": "20260101000000000",
         "seqNo": 1,
         "nodes": [{"value": 2147483647, "fileIdPrefix": file_id[:-2], "tag": "NORMAL"}],
@@ -234,11 +234,11 @@ def test_ring_file_stands_with_the_first_rows_and_is_followed_when_it_was_resize
     assert len(rows_of(table)) == 9
 
 
-def test_nothing_is_replaced_where_the_ring_names_the_file_groups() -> None:
+def test_nothing_is_replaced_where_hashing_metadata_names_the_file_groups() -> None:
     table = make_table(partition_by=["city"], table_type="MERGE_ON_READ")
-    table.upsert([ride(n) for n in range(9)], options=RING)
+    table.upsert([ride(n) for n in range(9)], options=CONSISTENT_HASHING)
     commits = len(table.history())
-    for replace in (lambda: table.overwrite([ride(1)], options=RING), lambda: table.overwrite([ride(1)])):
+    for replace in (lambda: table.overwrite([ride(1)], options=CONSISTENT_HASHING), lambda: table.overwrite([ride(1)])):
         with pytest.raises(UnsupportedError, match="consistent hashing names file groups"):
             replace()
     with pytest.raises(UnsupportedError, match="DELETE_PARTITION"):
@@ -247,26 +247,26 @@ def test_nothing_is_replaced_where_the_ring_names_the_file_groups() -> None:
     assert len(rows_of(table)) == 9
 
 
-def test_bucket_of_a_ring_that_was_replaced_is_not_written_to(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replaced_bucket_of_consistent_hashing_is_not_written_to(monkeypatch: pytest.MonkeyPatch) -> None:
     table = make_table(table_type="MERGE_ON_READ")
-    table.upsert([ride(n) for n in range(9)], options=RING)
+    table.upsert([ride(n) for n in range(9)], options=CONSISTENT_HASHING)
     monkeypatch.setattr("pyhudi.write.pipeline.write_stage.check_replacing", lambda *_: None)  # as a writer that replaces all the same
-    write(table, Operation.INSERT_OVERWRITE_TABLE, [], options=RING)
+    write(table, Operation.INSERT_OVERWRITE_TABLE, [], options=CONSISTENT_HASHING)
     with pytest.raises(UnsupportedError, match="was replaced"):
-        table.upsert([ride(n) for n in range(9)], options=RING)
+        table.upsert([ride(n) for n in range(9)], options=CONSISTENT_HASHING)
 
 
-def test_damaged_ring_is_named() -> None:
+def test_damaged_hashing_metadata_is_named() -> None:
     storage = MemoryStorage()
     table = make_table(storage, table_type="MERGE_ON_READ")
     storage.create(".hoodie/.bucket_index/consistent_hashing_metadata/00000000000000.hashing_meta", b'{"nodes": [{"value": 1}]}')
     with pytest.raises(CorruptTableError, match=r"00000000000000\.hashing_meta"):
-        table.upsert([ride(1)], options=RING)
+        table.upsert([ride(1)], options=CONSISTENT_HASHING)
 
 
 def test_consistent_hashing_needs_merge_on_read() -> None:
     with pytest.raises(UnsupportedError, match="CONSISTENT_HASHING"):
-        make_table().upsert([ride(1)], options=RING)
+        make_table().upsert([ride(1)], options=CONSISTENT_HASHING)
 
 
 def test_hash_fields_are_key_fields() -> None:

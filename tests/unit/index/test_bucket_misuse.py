@@ -23,7 +23,7 @@ def of(count: int) -> dict[str, str]:
     return {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": str(count)}
 
 
-RING = {**of(4), "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}
+CONSISTENT_HASHING = {**of(4), "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}
 
 
 def table_at(path: Path, table_type: str = "MERGE_ON_READ") -> HudiTable:
@@ -38,9 +38,9 @@ def bucket(key: str, count: int) -> int:
     return int((list_hashes(pa.array([key]), ["id"]) % count)[0])
 
 
-def assert_refused(table: HudiTable, count: int, *asked: Any, **more: Any) -> None:
+def assert_refused(table: HudiTable, count: int, *arguments: Any, **more: Any) -> None:
     with pytest.raises(OptionError, match=r"contradicts? table"):
-        upsert(table, 2, *asked, **more)
+        upsert(table, 2, *arguments, **more)
     assert table.count() == count
 
 
@@ -82,8 +82,8 @@ def test_another_number_is_noticed_by_more_than_the_first_and_last_keys(tmp_path
     assert_refused(table, 50, of(4), keys=keys)
 
 
-@pytest.mark.parametrize("options", [{}, RING, {**RING, "hoodie.bucket.index.hash.field": "city2"}])
-@pytest.mark.parametrize("engine", [RING, of(4)], ids=["ring", "numbers"])
+@pytest.mark.parametrize("options", [{}, CONSISTENT_HASHING, {**CONSISTENT_HASHING, "hoodie.bucket.index.hash.field": "city2"}])
+@pytest.mark.parametrize("engine", [CONSISTENT_HASHING, of(4)], ids=["consistent", "simple"])
 def test_other_hash_fields(tmp_path, engine, options) -> None:
     schema = SCHEMA.append(pa.field("city2", pa.string()))
     table = HudiTable.create(tmp_path / "t", schema, name="t", keys=["id", "city2"], partition_by=["city"], table_type="MERGE_ON_READ")
@@ -98,10 +98,10 @@ def test_other_hash_fields(tmp_path, engine, options) -> None:
 
 @pytest.mark.parametrize("before", [of(4), {"hoodie.index.type": "SIMPLE"}], ids=["numbers", "no buckets"])
 @pytest.mark.parametrize("city", ["o", "z"])
-def test_a_ring_in_a_table_that_was_written_otherwise(tmp_path, before, city) -> None:
+def test_consistent_hashing_in_a_table_that_was_written_otherwise(tmp_path, before, city) -> None:
     table = table_at(tmp_path)
     upsert(table, 1, before)
-    assert_refused(table, 30, RING, city)
+    assert_refused(table, 30, CONSISTENT_HASHING, city)
     upsert(table, 2, before)
     assert table.count() == 30
 

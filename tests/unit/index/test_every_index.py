@@ -17,13 +17,18 @@ BUCKET = {**LISTED, "hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buck
 INDEXES: dict[str, dict[str, str]] = {
     **{name: {**LISTED, "hoodie.index.type": name} for name in ("SIMPLE", "BLOOM", "INMEMORY", "GLOBAL_SIMPLE", "GLOBAL_BLOOM")},
     "BUCKET": BUCKET,
-    "RING": {**BUCKET, "hoodie.index.bucket.engine": "CONSISTENT_HASHING"},
+    "CONSISTENT_HASHING": {**BUCKET, "hoodie.index.bucket.engine": "CONSISTENT_HASHING"},
     "GLOBAL_RECORD_LEVEL_INDEX": {**RECORDS, "hoodie.index.type": "RECORD_INDEX"},
     "RECORD_LEVEL_INDEX": {**PARTITIONED, "hoodie.index.type": "RECORD_LEVEL_INDEX"},
     "chosen by the table": LISTED,
 }
 GLOBAL = ("GLOBAL_SIMPLE", "GLOBAL_BLOOM", "GLOBAL_RECORD_LEVEL_INDEX")
-CASES = [(name, kind) for name in INDEXES for kind in ("COPY_ON_WRITE", "MERGE_ON_READ") if (name, kind) != ("RING", "COPY_ON_WRITE")]
+CASES = [
+    (name, kind)
+    for name in INDEXES
+    for kind in ("COPY_ON_WRITE", "MERGE_ON_READ")
+    if (name, kind) != ("CONSISTENT_HASHING", "COPY_ON_WRITE")
+]
 
 keys = st.tuples(st.integers(0, 9), st.sampled_from(["oslo", "rome"]))
 steps = st.lists(st.tuples(st.booleans(), st.lists(keys, min_size=1, max_size=8, unique_by=lambda key: key[0])), min_size=2, max_size=5)

@@ -98,10 +98,10 @@ def test_key_of_two_partitions_is_found_in_one_when_the_other_lost_it(first: str
     assert rows_of(table) == [ride(2, "oslo")]
 
 
-@pytest.mark.parametrize(("has_index", "moved"), [(False, True), (True, False)])
-def test_a_record_index_that_the_table_does_not_have_moves_records_as_a_simple_one_does(*, has_index: bool, moved: bool) -> None:
+@pytest.mark.parametrize(("has_index", "moving"), [(False, True), (True, False)])
+def test_a_record_index_that_the_table_does_not_have_moves_records_as_a_simple_one_does(*, has_index: bool, moving: bool) -> None:
     table = make_table(partition_by=["city"])
     options = {**(RECORDS if has_index else {}), "hoodie.index.type": "RECORD_INDEX"}
     table.upsert([ride(1, "oslo")], options=options)
     table.upsert([ride(1, "rome", 5)], options={"hoodie.index.type": "RECORD_INDEX"})
-    assert [row["_hoodie_partition_path"] for row in table.to_arrow(meta_columns=True).to_pylist()] == ["rome" if moved else "oslo"]
+    assert [row["_hoodie_partition_path"] for row in table.to_arrow(meta_columns=True).to_pylist()] == ["rome" if moving else "oslo"]

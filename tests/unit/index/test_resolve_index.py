@@ -68,11 +68,11 @@ def test_a_table_of_buckets_is_written_by_buckets_and_nothing_is_counted(by_join
 
 def test_what_options_and_properties_speak_for_is_told_without_a_look_at_files() -> None:
     table = make_table()
-    asked = index_options(resolve({}))
-    assert expected_index(asked, table.config) == "SIMPLE"
+    settings = index_options(resolve({}))
+    assert expected_index(settings, table.config) == "SIMPLE"
     assert expected_index(index_options(resolve(BUCKET)), table.config) == "BUCKET"
     table.upsert([ride(1)], options=RECORDS)
-    assert expected_index(asked, HudiTable(table.storage).config) == "RECORD_LEVEL_INDEX"
+    assert expected_index(settings, HudiTable(table.storage).config) == "RECORD_LEVEL_INDEX"
 
 
 def test_a_table_that_is_only_looked_at_cannot_be_written() -> None:

@@ -58,8 +58,8 @@ def test_rows_are_counted_through_all_batches_of_a_large_file(monkeypatch: pytes
     storage = MemoryStorage()
     keys = [f"{number:06d}" for number in range(300_000)]
     (file,) = files_with(storage, keys)
-    asked = [0, 131_071, 131_072, 149_999, 150_000, 262_144, 299_999]
-    assert find(storage, file, [keys[index] for index in asked]) == asked
+    positions = [0, 131_071, 131_072, 149_999, 150_000, 262_144, 299_999]
+    assert find(storage, file, [keys[index] for index in positions]) == positions
 
 
 def test_no_keys_and_an_empty_file_are_fine() -> None:

@@ -67,7 +67,7 @@ def after(state: RecordVersion | None, entry: dict[str, Any], context: RecordCon
     return apply_incoming(state, version(entry, context), context.merge_mode, context.fill_policy, context.merger)
 
 
-def shown(record: Any) -> list[Any]:
+def record_values(record: Any) -> list[Any]:
     return [record[name] for name in COLUMNS]
 
 
@@ -85,7 +85,7 @@ def test_rows_of_one_batch_are_applied_to_each_other_in_their_order(rows: list[d
     for entry, is_dead in zip(result.to_pylist(), deleted.tolist(), strict=True):
         state = expected[entry[KEY]]
         assert is_dead == state.deletes
-        assert is_dead or shown(entry) == shown(state.record)
+        assert is_dead or record_values(entry) == record_values(state.record)
 
 
 @settings(max_examples=100)
@@ -98,17 +98,17 @@ def test_stored_rows_become_what_the_rule_makes_of_them(stored: list[dict[str, A
         start = version(entry, context)
         state = after(start, by_key[entry[KEY]], context) if entry[KEY] in by_key else start
         if state is start:
-            retained.append(shown(entry))
+            retained.append(record_values(entry))
         elif state.deletes:
             deleted += 1
         else:
-            replaced.append(shown(state.record))
+            replaced.append(record_values(state.record))
 
     incoming = IncomingRows(pa.Table.from_pylist(rows, schema=ROWS), context)
     batch = incoming.merge(pa.Table.from_pylist(stored, schema=ROWS).drop_columns([DELETE]))
-    assert [shown(entry) for entry in batch.retained.to_pylist()] == retained
-    assert [shown(entry) for entry in batch.replacements.to_pylist()] == replaced
+    assert [record_values(entry) for entry in batch.retained.to_pylist()] == retained
+    assert [record_values(entry) for entry in batch.replacements.to_pylist()] == replaced
     assert batch.deleted == deleted
     met = {entry[KEY] for entry in stored}
     new = [entry for entry in rows if entry[KEY] not in met and not version(entry, context).deletes]
-    assert [shown(entry) for entry in incoming.inserts().to_pylist()] == [shown(entry) for entry in new]
+    assert [record_values(entry) for entry in incoming.inserts().to_pylist()] == [record_values(entry) for entry in new]

@@ -44,13 +44,13 @@ PLACES = {
 
 
 @pytest.mark.parametrize("location", PLACES)
-@pytest.mark.parametrize(("old", "new", "values", "shown"), CASES, ids=[f"{old} to {new}" for old, new, _, _ in CASES])
-def test_value_of_a_narrow_type_is_read_as_apache_hudi_reads_it(old, new, values, shown, location) -> None:
+@pytest.mark.parametrize(("old", "new", "values", "expected"), CASES, ids=[f"{old} to {new}" for old, new, _, _ in CASES])
+def test_value_of_a_narrow_type_is_read_as_apache_hudi_reads_it(old, new, values, expected, location) -> None:
     type_of, make = PLACES[location]
     nothing = [] if location == "column" else [None]
     rows = pa.table({"c": pa.array([*map(make, values), *nothing], type_of(old))})
     cs = [row["c"] for row in read(stored(rows), pa.schema({"c": type_of(new)}))]
-    assert repr(cs) == repr([*map(make, shown), *nothing])
+    assert repr(cs) == repr([*map(make, expected), *nothing])
 
 
 def test_fields_of_a_struct_meet_by_name() -> None:

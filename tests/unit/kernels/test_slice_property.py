@@ -161,7 +161,7 @@ def built(base: list[Row], blocks: list[Block], context: RecordContext) -> Logge
     return slice_
 
 
-def shown(rows: list[Row], columns: Sequence[str]) -> Counter[str]:
+def row_counts(rows: list[Row], columns: Sequence[str]) -> Counter[str]:
     return Counter(repr([entry.get(name) for name in columns]) for entry in rows)
 
 
@@ -201,10 +201,10 @@ def check(base: list[Row], blocks: list[Block], rule: tuple[MergeMode, FillPolic
     rows = expected(base, blocks, context)
 
     read = [entry for batch in iter_merged(slice_.storage, context, slice_.task(), limit_bytes=limit_bytes) for entry in batch.to_pylist()]
-    assert shown(read, COLUMNS) == shown(rows, COLUMNS)
+    assert row_counts(read, COLUMNS) == row_counts(rows, COLUMNS)
     assert count_merged(slice_.storage, context, slice_.task()) == len(rows)
 
     chosen = pc.field("n") == 3
     pruned = iter_merged(slice_.storage, context, slice_.task(columns=("s",)), chosen, limit_bytes=limit_bytes)
     entrys = [entry for batch in pruned for entry in batch.to_pylist()]
-    assert shown(entrys, ("s",)) == shown([entry for entry in rows if entry["n"] == 3], ("s",))
+    assert row_counts(entrys, ("s",)) == row_counts([entry for entry in rows if entry["n"] == 3], ("s",))

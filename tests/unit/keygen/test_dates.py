@@ -56,10 +56,10 @@ def test_texts_are_read_as_apache_hudi_reads_them(zone: str) -> None:
 
 def read(patterns: list[Any], text: str, zone: str) -> str | None:
     try:
-        timestamp, shown = read_date(patterns, text, find_zone(zone), year_now=2026)
+        timestamp, matched_pattern = read_date(patterns, text, find_zone(zone), year_now=2026)
     except DateError:
         return None
-    return date_text(ISO, timestamp, UTC_ZONE if zone == "UTC" else shown)
+    return date_text(ISO, timestamp, UTC_ZONE if zone == "UTC" else matched_pattern)
 
 
 @given(st.dates())

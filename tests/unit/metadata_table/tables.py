@@ -32,7 +32,7 @@ COMPARABLE = [name for name in WITH_METADATA_TABLE if name.startswith("cow/") an
 ]
 
 
-def opened(base: Path) -> tuple[Storage, TableConfig, Timeline, MetadataTable]:
+def open_metadata(base: Path) -> tuple[Storage, TableConfig, Timeline, MetadataTable]:
     storage = LocalStorage(str(base))
     config = TableConfig(load_properties(storage))
     timeline = load_full_timeline(storage, config)

@@ -23,7 +23,7 @@ from pyhudi.metadata_table.indexes.file_stats import partition_stats
 from pyhudi.metadata_table.read.raw_cells import StoredCells
 from pyhudi.metadata_table.read.typed_bounds import read_bounds
 from tests.stated_bounds import INDEXES, NOW, recorded_bounds, rows_of_every_type, stated_bounds
-from tests.unit.metadata_table.tables import opened
+from tests.unit.metadata_table.tables import open_metadata
 
 ROWS = rows_of_every_type()
 APART = {"hoodie.compact.inline": "false", **INDEXES}
@@ -87,7 +87,7 @@ def test_an_index_keeps_its_version_when_its_table_is_upgraded(tmp_path: Path) -
     """As Apache Hudi leaves it: bounds of both versions in one index cannot be united."""
     path = tmp_path / "t"
     created(path, 9, "COPY_ON_WRITE")
-    storage, config, _, _ = opened(path)
+    storage, config, _, _ = open_metadata(path)
     definitions = load_definitions(storage, config)
     of_v1 = index_version_of(8)
     fields = tuple(bound_types(ROWS.schema, definitions["column_stats"].source_fields, of_v1))

@@ -21,7 +21,7 @@ from tests.unit.table.tables import make_table, ride
 LIMIT = "hoodie.metadata.compact.max.delta.commits"
 
 
-def opened(storage: MemoryStorage) -> MetadataWriterTable:
+def open_metadata(storage: MemoryStorage) -> MetadataWriterTable:
     mdt = open_writer_table(storage, sources())
     assert mdt is not None
     return mdt
@@ -33,7 +33,7 @@ def table_under_compaction() -> MemoryStorage:
     table = make_table(storage, partition_by=["city"], options={"hoodie.write.table.version": "6"})
     table.upsert([ride(0)], {LIMIT: "3"})
     written = [table.upsert([ride(number)], {LIMIT: "30"}).instant for number in range(AFTER_COMPACTION)]
-    mdt = opened(storage)
+    mdt = open_metadata(storage)
     assert sum(instant.action is Action.COMMIT for instant in mdt.timeline.completed()) == 1
     (slice_,) = mdt.slices("files")
     plan = CompactionPlan((operation_of(slice_, 0),), extra_metadata={}, preserve_meta_columns=False, missing_partitions=())
@@ -46,8 +46,8 @@ def table_under_compaction() -> MemoryStorage:
 
 
 def clean_all_but_the_newest(storage: MemoryStorage) -> None:
-    clean_if_due(opened(storage), retained=1)
-    cleans = [instant for instant in opened(storage).timeline.completed() if instant.action is Action.CLEAN]
+    clean_if_due(open_metadata(storage), retained=1)
+    cleans = [instant for instant in open_metadata(storage).timeline.completed() if instant.action is Action.CLEAN]
     assert len(cleans) == 1, "there was something to clean"
 
 

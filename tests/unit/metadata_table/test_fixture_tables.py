@@ -12,12 +12,12 @@ from pyhudi.metadata_table.format import metadata_keys as keys
 from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.record import ColumnStats, RecordLocation
 from pyhudi.spec.files.file_group import BaseFile
-from tests.unit.metadata_table.tables import COMPARABLE, WITH_METADATA_TABLE, WITH_SECONDARY, listed, opened
+from tests.unit.metadata_table.tables import COMPARABLE, WITH_METADATA_TABLE, WITH_SECONDARY, listed, open_metadata
 
 
 @pytest.mark.parametrize("name", WITH_METADATA_TABLE)
 def test_files_equal_a_listing(fixture_table, name) -> None:
-    storage, config, _, table = opened(fixture_table(name))
+    storage, config, _, table = open_metadata(fixture_table(name))
     assert table.missing_instants == ()
     result = table.files_of(table.partition_paths())
     assert {path: {file.name: file.size for file in files} for path, files in result.items()} == listed(storage, config)
@@ -25,7 +25,7 @@ def test_files_equal_a_listing(fixture_table, name) -> None:
 
 @pytest.mark.parametrize("name", WITH_METADATA_TABLE)
 def test_every_record_of_every_partition_is_found_by_its_key(fixture_table, name) -> None:
-    *_, table = opened(fixture_table(name))
+    *_, table = open_metadata(fixture_table(name))
     for partition in table.partitions:
         everything = dict(table.partition(partition).scan())
         assert dict(table.partition(partition).get_many(everything)) == everything
@@ -33,7 +33,7 @@ def test_every_record_of_every_partition_is_found_by_its_key(fixture_table, name
 
 @pytest.mark.parametrize("name", WITH_METADATA_TABLE)
 def test_statistics_are_under_the_keys_that_their_names_hash_to(fixture_table, name) -> None:
-    *_, table = opened(fixture_table(name))
+    *_, table = open_metadata(fixture_table(name))
     folder_of = {file.name: path for path, files in table.files_of(table.partition_paths()).items() for file in files}
     for key, record in table.partition(partitions.COLUMN_STATS).scan():
         assert isinstance(record, ColumnStats)
@@ -45,7 +45,7 @@ def test_statistics_are_under_the_keys_that_their_names_hash_to(fixture_table, n
 
 
 def latest_files(base) -> list[BaseFile]:
-    storage, config, timeline, table = opened(base)
+    storage, config, timeline, table = open_metadata(base)
     view = FileSystemView(storage, config, timeline)
     return [file for path in table.partition_paths() for file in view.latest_base_files(path)]
 
@@ -53,7 +53,7 @@ def latest_files(base) -> list[BaseFile]:
 @pytest.mark.parametrize("name", [name for name in COMPARABLE if "apache_hudi" not in name])
 def test_record_index_says_where_each_row_is(fixture_table, name) -> None:
     base = fixture_table(name)
-    *_, table = opened(base)
+    *_, table = open_metadata(base)
     expected: dict[str, set[tuple[str, str]]] = {}  # a key inserted twice is in two files, the index knows one
     for file in latest_files(base):
         for key in pq.read_table(base / file.path, columns=["_hoodie_record_key"], partitioning=None).column(0).to_pylist():
@@ -67,7 +67,7 @@ def test_record_index_says_where_each_row_is(fixture_table, name) -> None:
 @pytest.mark.parametrize("name", COMPARABLE)
 def test_column_statistics_equal_the_rows(fixture_table, name) -> None:
     base = fixture_table(name)
-    *_, table = opened(base)
+    *_, table = open_metadata(base)
     for file in latest_files(base):
         rows = pq.read_table(base / file.path, partitioning=None)
         columns = [column for column in rows.column_names if column in {"_hoodie_record_key", "currency", "txn_id", "id", "name", "txn_ts"}]
@@ -84,7 +84,7 @@ def test_column_statistics_equal_the_rows(fixture_table, name) -> None:
 
 @pytest.mark.parametrize("name", WITH_SECONDARY)
 def test_secondary_index_finds_the_records_of_a_value(fixture_table, name) -> None:
-    *_, table = opened(fixture_table(name))
+    *_, table = open_metadata(fixture_table(name))
     index = "secondary_index_merchant_idx"
     expected: dict[str | None, set[str]] = {}
     for key, _ in table.partition(index).scan():
@@ -98,6 +98,6 @@ def test_secondary_index_finds_the_records_of_a_value(fixture_table, name) -> No
 
 
 def test_secondary_index_of_version_8_is_found_in_all_file_groups(fixture_table) -> None:
-    *_, table = opened(fixture_table("mor/avro/v8_trips_8i3u1d"))
+    *_, table = open_metadata(fixture_table("mor/avro/v8_trips_8i3u1d"))
     record_keys = table.record_keys_of("secondary_index_rider_idx", ["rider-I"])
     assert record_keys == {"rider-I": ["3eeb61f7-c2b0-4636-99bd-5d7a5a1d2c04"]}

@@ -162,15 +162,15 @@ def test_damaged_block_of_a_committed_log_file_is_refused(storage) -> None:
     data = storage.read(path)
     storage.delete(path)
     storage.create(path, data[:-8] + bytes(8))  # the block's length at its end
-    asked = (
+    queries = (
         lambda: table.files("oslo"),
         lambda: list(files.scan_cells(["o"])),
         lambda: list(files.get_cells(["oslo"])),
         lambda: table.count_keys("files"),
     )
-    for ask in asked:
+    for query in queries:
         with pytest.raises(CorruptTableError, match="are damaged, and with them rows of commit"):
-            ask()
+            query()
 
 
 def test_file_replaced_by_another_of_its_name_and_size_is_read_anew(storage) -> None:

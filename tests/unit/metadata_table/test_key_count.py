@@ -15,7 +15,7 @@ from pyhudi.metadata_table.read import key_count
 from pyhudi.metadata_table.read.key_count import count_keys
 from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.metadata_table.read.raw_cells import Part
-from tests.unit.metadata_table.tables import COMPARABLE, opened
+from tests.unit.metadata_table.tables import COMPARABLE, open_metadata
 
 SCHEMA = pa.schema({"id": pa.string(), "v": pa.int64()})
 
@@ -42,7 +42,7 @@ def entries_of(table: MetadataTable, name: str = "record_index") -> int:
 
 @pytest.mark.parametrize("name", [name for name in COMPARABLE if name.startswith("cow/v9")])
 def test_count_of_a_table_of_apache_hudi_is_that_of_its_records(fixture_table: Callable[[str], Path], name: str) -> None:
-    *_, table = opened(fixture_table(name))
+    *_, table = open_metadata(fixture_table(name))
     assert table.count_keys("record_index") == entries_of(table)
 
 
@@ -52,10 +52,10 @@ def test_count_follows_inserts_and_deletes_and_gives_up_on_long_logs(tmp_path: P
     table.insert(pa.table({"id": ["a", "b", "c"], "v": [1, 2, 3]}, schema=SCHEMA), options=options)
     table.upsert(pa.table({"id": ["c", "d"], "v": [1, 2]}, schema=SCHEMA), options=options)
     table.delete(pa.table({"id": ["a", "nobody"], "v": [1, 2]}, schema=SCHEMA), options=options)
-    *_, result = opened(tmp_path / "t")
+    *_, result = open_metadata(tmp_path / "t")
     assert result.count_keys("record_index") == entries_of(result) == 3
     monkeypatch.setattr(key_count, "_MOST_BYTES", 1)
-    assert opened(tmp_path / "t")[-1].count_keys("record_index") is None
+    assert open_metadata(tmp_path / "t")[-1].count_keys("record_index") is None
 
 
 @given(blocks=st.lists(st.tuples(st.booleans(), st.sets(st.sampled_from("abcdef"), max_size=6)), min_size=1, max_size=5))
@@ -71,5 +71,5 @@ def test_any_order_of_writes_and_deletes_is_counted(blocks: list[tuple[bool, set
 
 
 def test_no_file_groups_hold_no_keys(fixture_table: Callable[[str], Path]) -> None:
-    storage, _, timeline, _ = opened(fixture_table(COMPARABLE[0]))
+    storage, _, timeline, _ = open_metadata(fixture_table(COMPARABLE[0]))
     assert count_keys(storage, [], timeline) == 0

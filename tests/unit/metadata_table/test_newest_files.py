@@ -50,9 +50,9 @@ class Table:
             assert path in all_at_once.partition_paths()
             assert _named(all_at_once.latest_slices(path)) == _named(listed.latest_slices(path))
             for file_slice in listed.latest_slices(path):
-                asked = {file_slice.group.file_id, "of-nobody"}
+                requested = {file_slice.group.file_id, "of-nobody"}
                 for one in (by_group, view, listed):
-                    assert _named(one.slices_of(path, asked)) == _named([file_slice])
+                    assert _named(one.slices_of(path, requested)) == _named([file_slice])
 
 
 def _named(slices) -> list[tuple[Any, ...]]:

@@ -16,8 +16,8 @@ from pyhudi.metadata_table.format.metadata_partitions import FILES
 from pyhudi.metadata_table.format.record import BloomFilterRecord, ColumnStats, MetadataRecord
 from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.metadata_table.read.metadata_view import MetadataView, open_view
-from tests.unit.metadata_table.tables import opened
-from tests.unit.metadata_table.test_view import shown
+from tests.unit.metadata_table.tables import open_metadata
+from tests.unit.metadata_table.test_view import slices_by_path
 from tests.unit.service.test_indexes import placed
 
 NAMES = pytest.mark.parametrize("name", ["metadata_tables/hudi_1_2_0_v6", "metadata_tables/hudi_0_15_0_v6"])
@@ -29,7 +29,7 @@ R = TypeVar("R", bound=MetadataRecord)
 @NAMES
 def test_files_and_statistics_are_those_of_listing_and_footers(fixture_table: Fixture, name: str) -> None:
     path = fixture_table(name)
-    storage, config, timeline, metadata = opened(path)
+    storage, config, timeline, metadata = open_metadata(path)
     assert metadata.partitions == ("bloom_filters", "column_stats", FILES, "record_index")
     assert metadata.missing_instants == ()
     assert HudiTable.open(path).inspect.health().to_pylist() == []
@@ -41,7 +41,7 @@ def test_files_and_statistics_are_those_of_listing_and_footers(fixture_table: Fi
 
 @NAMES
 def test_bloom_filters_are_those_of_the_footers(fixture_table: Fixture, name: str) -> None:
-    storage, config, timeline, metadata = opened(fixture_table(name))
+    storage, config, timeline, metadata = open_metadata(fixture_table(name))
     filters = records(metadata, "bloom_filters", BloomFilterRecord)
     for folder in metadata.partition_paths():
         for file in FileSystemView(storage, config, timeline).latest_base_files(folder):
@@ -53,19 +53,19 @@ def test_bloom_filters_are_those_of_the_footers(fixture_table: Fixture, name: st
 @NAMES
 def test_record_index_holds_each_row_where_it_is(fixture_table: Fixture, name: str) -> None:
     path = fixture_table(name)
-    metadata, rows = opened(path)[3], placed(HudiTable.open(path))
+    metadata, rows = open_metadata(path)[3], placed(HudiTable.open(path))
     result = metadata.record_locations([key for key, _ in metadata.partition("record_index").scan()])
     assert {(key, index.partition_path, index.file_id) for key, indices in result.items() for index in indices} == rows
 
 
 @NAMES
 def test_readers_go_by_it_now_and_in_the_past(fixture_table: Fixture, name: str) -> None:
-    storage, config, timeline, _ = opened(fixture_table(name))
+    storage, config, timeline, _ = open_metadata(fixture_table(name))
     for instant in timeline.data_instants():
         view = open_view(storage, config, timeline.as_of(instant.requested))
         assert isinstance(view, MetadataView)
-        by_listing = shown(FileSystemView(storage, config, timeline.as_of(instant.requested)))
-        assert without_sizes(shown(view)) == without_sizes(by_listing)
+        by_listing = slices_by_path(FileSystemView(storage, config, timeline.as_of(instant.requested)))
+        assert without_sizes(slices_by_path(view)) == without_sizes(by_listing)
 
 
 def records(metadata: MetadataTable, name: str, kind: type[R]) -> dict[str, R]:

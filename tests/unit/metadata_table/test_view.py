@@ -17,7 +17,7 @@ from pyhudi.storage.table_properties import load_properties
 from pyhudi.testing.call_log import RecordingStorage
 from tests.unit.crash.tables import stored_table
 from tests.unit.metadata_table.replays import prepared, timeline_of
-from tests.unit.metadata_table.tables import WITH_METADATA_TABLE, opened
+from tests.unit.metadata_table.tables import WITH_METADATA_TABLE, open_metadata
 
 NOT_LANCE = [name for name in WITH_METADATA_TABLE if "lance" not in name]
 
@@ -33,7 +33,7 @@ def config_of(storage) -> TableConfig:
     return TableConfig(load_properties(storage))
 
 
-def shown(view: FileSystemView) -> dict[str, list[tuple[str, str, str | None, list[str]]]]:
+def slices_by_path(view: FileSystemView) -> dict[str, list[tuple[str, str, str | None, list[str]]]]:
     return {path: [described(slice_) for slice_ in view.latest_slices(path)] for path in view.partition_paths()}
 
 
@@ -44,22 +44,22 @@ def described(slice_: FileSlice) -> tuple[str, str, str | None, list[str]]:
 
 @pytest.mark.parametrize("name", NOT_LANCE)
 def test_slices_are_those_of_a_listing(fixture_table, name) -> None:
-    storage, config, timeline, _ = opened(fixture_table(name))
+    storage, config, timeline, _ = open_metadata(fixture_table(name))
     view = open_view(storage, config, timeline)
     assert isinstance(view, MetadataView)
     by_listing = FileSystemView(storage, config, timeline)
-    assert shown(view) == shown(by_listing)
+    assert slices_by_path(view) == slices_by_path(by_listing)
     for instant in timeline.data_instants():
         past = timeline.as_of(instant.requested)
         by_listing = FileSystemView(storage, config, past)
         # A folder whose files are all of later commits is a partition to a listing already.
-        expected = {path: slices for path, slices in shown(by_listing).items() if slices}
-        assert {path: slices for path, slices in shown(open_view(storage, config, past)).items() if slices} == expected
+        expected = {path: slices for path, slices in slices_by_path(by_listing).items() if slices}
+        assert {path: slices for path, slices in slices_by_path(open_view(storage, config, past)).items() if slices} == expected
 
 
 @pytest.mark.parametrize("name", ["cow/v9_txns_simple_meta", "cow/v9_timebasedkeygen_nonhivestyle", "cow/v9_txns_nonpart_meta"])
 def test_partitions_are_found_by_folder_too(fixture_table, name) -> None:
-    storage, config, timeline, _ = opened(fixture_table(name))
+    storage, config, timeline, _ = open_metadata(fixture_table(name))
     view, by_listing = open_view(storage, config, timeline), FileSystemView(storage, config, timeline)
     assert [view.partitions_below(folder) for folder in view.partition_folders()] == [
         by_listing.partitions_below(folder) for folder in view.partition_folders()
@@ -69,7 +69,7 @@ def test_partitions_are_found_by_folder_too(fixture_table, name) -> None:
 
 def test_no_folder_of_the_table_is_listed(storage) -> None:
     recorded = RecordingStorage(storage)
-    shown(open_view(recorded, config_of(storage), timeline_of(storage)))
+    slices_by_path(open_view(recorded, config_of(storage), timeline_of(storage)))
     assert [str(call) for call in recorded.calls if call.method == "list" and ".hoodie" not in str(call)] == []
 
 
@@ -83,23 +83,23 @@ def test_user_may_ask_for_listings(storage) -> None:
 
 
 def test_missing_metadata_table_is_listed_with_a_warning(storage, caplog) -> None:
-    expected = shown(FileSystemView(storage, config_of(storage), timeline_of(storage)))
+    expected = slices_by_path(FileSystemView(storage, config_of(storage), timeline_of(storage)))
     storage.delete_tree(FOLDER)
     with caplog.at_level(logging.WARNING):
-        assert shown(open_view(storage, config_of(storage), timeline_of(storage))) == expected
+        assert slices_by_path(open_view(storage, config_of(storage), timeline_of(storage))) == expected
     assert "is not used" in caplog.text
 
 
 @pytest.mark.parametrize("first", ["partitions", "files"])
 def test_metadata_table_that_turns_out_damaged_is_listed_with_a_warning(storage, caplog, first) -> None:
-    expected = shown(FileSystemView(storage, config_of(storage), timeline_of(storage)))
+    expected = slices_by_path(FileSystemView(storage, config_of(storage), timeline_of(storage)))
     view = open_view(storage, config_of(storage), timeline_of(storage))
     (base,) = [file.path for file in storage.list(f"{FOLDER}/files") if file.name.endswith(".hfile")]
     storage.replace(base, storage.read(base)[:-1] + b"\7")
     with caplog.at_level(logging.WARNING):
         if first == "files":
             assert [described(slice_) for slice_ in view.latest_slices("oslo")] == expected["oslo"]
-        assert shown(view) == expected
+        assert slices_by_path(view) == expected
     assert caplog.text.count("is not used") == 1
 
 

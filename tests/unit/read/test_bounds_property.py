@@ -86,11 +86,13 @@ def utf_16(value: Any) -> Any:
 def test_no_file_with_a_matching_row_is_ruled_out(
     order: Callable[[Any], Any], files: list[list[dict[str, Any]]], text: str, hidden: set[str]
 ) -> None:
-    wanted = parse_predicate(text, SCHEMA)
-    bounds = {operand: bounds_of(operand.name, files, order) for operand in set(operands(wanted.condition)) if operand.name not in hidden}
-    retained = may_match(wanted.condition, bounds, len(files), nan_is_greatest=False)
+    predicate = parse_predicate(text, SCHEMA)
+    bounds = {
+        operand: bounds_of(operand.name, files, order) for operand in set(operands(predicate.condition)) if operand.name not in hidden
+    }
+    retained = may_match(predicate.condition, bounds, len(files), nan_is_greatest=False)
     for rows, stays in zip(files, retained, strict=True):
-        matching = pa.Table.from_pylist(rows, schema=SCHEMA).filter(wanted.expression).num_rows
+        matching = pa.Table.from_pylist(rows, schema=SCHEMA).filter(predicate.expression).num_rows
         assert stays or not matching, (text, rows)
 
 
@@ -176,21 +178,21 @@ def test_nan_is_greater_than_all_bounds_for_spark(values: list[float | None], co
 def test_a_file_whose_bounds_say_no_is_ruled_out(text: str) -> None:
     rows = [{"i": 1, "f": 1.0, "s": "a", "d": date(2024, 1, 1), "m": Decimal("1.50"), "b": False}, {"i": 7, "s": "b"}]
     files = [[{name: row.get(name, rows[0][name]) for name in SCHEMA.names} for row in rows]]
-    wanted = parse_predicate(text, SCHEMA)
+    predicate = parse_predicate(text, SCHEMA)
     assert not may_match(
-        wanted.condition, {column: bounds_of(column.name, files) for column in operands(wanted.condition)}, 1, nan_is_greatest=True
+        predicate.condition, {column: bounds_of(column.name, files) for column in operands(predicate.condition)}, 1, nan_is_greatest=True
     )[0]
 
 
 def test_a_file_of_one_value_is_held_against_a_list_of_others() -> None:
     rows = [[{"i": 1, "f": 1.0}], [{"i": 2, "f": math.nan}], [{"i": 1, "f": 2.0}, {"i": 2, "f": 1.0}]]
     for text, retained in {"i NOT IN (1, 3)": [False, True, True], "f NOT IN (1, 3)": [False, True, True]}.items():
-        wanted = parse_predicate(text, SCHEMA)
+        predicate = parse_predicate(text, SCHEMA)
         bounds = {
             column: bounds_of(column.name, [[{**dict.fromkeys(SCHEMA.names), **row} for row in file] for file in rows])
-            for column in operands(wanted.condition)
+            for column in operands(predicate.condition)
         }
-        assert may_match(wanted.condition, bounds, 3, nan_is_greatest=True).tolist() == retained
+        assert may_match(predicate.condition, bounds, 3, nan_is_greatest=True).tolist() == retained
 
 
 def test_a_prefix_is_held_against_both_bounds() -> None:

@@ -58,12 +58,12 @@ KEYS = st.lists(st.integers(0, 10_000).map(str), min_size=1, max_size=12, unique
 
 
 @settings(max_examples=200)
-@given(keys=KEYS, count=st.integers(1, 40), shown=st.integers(1, 3))
-def test_the_true_number_of_buckets_is_always_possible(keys, count, shown) -> None:
+@given(keys=KEYS, count=st.integers(1, 40), sample=st.integers(1, 3))
+def test_the_true_number_of_buckets_is_always_possible(keys, count, sample) -> None:
     by_bucket: dict[int, list[str]] = {}
     for key, number in zip(keys, (list_hashes(pa.array(keys), ("id",)) % count).tolist(), strict=True):
         by_bucket.setdefault(number, []).append(key)
-    some = {bucket: result[:shown] for bucket, result in by_bucket.items()}
+    some = {bucket: result[:sample] for bucket, result in by_bucket.items()}
     possible = possible_counts(some, ("id",), max(by_bucket))  # type: ignore[arg-type]
     assert possible is None or count in possible
 

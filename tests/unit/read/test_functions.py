@@ -107,20 +107,20 @@ MOMENTS = st.integers(0, 2**31).map(lambda second: datetime(1990, 1, 1, tzinfo=U
 CALLS = [("date_format", (("format", pattern),)) for pattern in ("yyyy", "yyyy-MM-dd", "yyyy-MM-dd HH:mm:ss", "yyyyMM")] + [("year", ())]
 
 
-@given(moments=st.lists(MOMENTS, min_size=1, max_size=5), asked=MOMENTS, which=st.sampled_from(CALLS), zone=st.sampled_from(ZONES))
-def test_a_file_is_kept_whose_rows_a_function_matches_in_any_zone(moments, asked, which, zone) -> None:
+@given(moments=st.lists(MOMENTS, min_size=1, max_size=5), session_zone=MOMENTS, which=st.sampled_from(CALLS), zone=st.sampled_from(ZONES))
+def test_a_file_is_kept_whose_rows_a_function_matches_in_any_zone(moments, session_zone, which, zone) -> None:
     kind, column = pa.int32() if which[0] == "year" else pa.string(), Column(("ts",), SCHEMA.field("ts").type)
     call = FunctionCall(which[0], column, kind, which[1], zone)
     assert keeps_order(call)
-    values = Expression(which[0], dict(which[1]) | {ZONE_OPTION: zone}).of_column(pa.array([*moments, asked], column.type))
+    values = Expression(which[0], dict(which[1]) | {ZONE_OPTION: zone}).of_column(pa.array([*moments, session_zone], column.type))
     low, high = (pa.array([choose(moments)], column.type) for choose in (min, max))
     bounds = bounds_of_call(call, Bounds(low, high, np.ones(1, bool), np.zeros(1, bool)))
     assert values is not None
     assert bounds is not None
-    *result, wanted = values.to_pylist()
+    *result, expected = values.to_pylist()
     for symbol, compare in {"=": operator.eq, "<=": operator.le, ">=": operator.ge}.items():
-        retained = may_match(Compare(call, symbol, pa.scalar(wanted, kind)), {call: bounds}, 1, nan_is_greatest=True)[0]
-        assert retained or not any(compare(one, wanted) for one in result)
+        retained = may_match(Compare(call, symbol, pa.scalar(expected, kind)), {call: bounds}, 1, nan_is_greatest=True)[0]
+        assert retained or not any(compare(one, expected) for one in result)
 
 
 @pytest.mark.parametrize(

@@ -91,14 +91,14 @@ def check(table: HudiTable, read: int = 3) -> None:
     rows = pa.concat_tables([part.append_column("slice", pa.repeat(number, part.num_rows)) for number, part in enumerate(parts)])
     for number, text in enumerate(FILTERS + (LATER_FILTERS if "n" in snapshot.schema.names else [])):
         selection = select(snapshot, None, text)
-        wanted = rows.filter(selection.condition)
+        expected = rows.filter(selection.condition)
         chosen = Skipping(snapshot, selection.test, at_any_price=True).choose(selection.paths)
         retained = {file_slice.group for file_slice in chosen.slices}
-        missed = [slices[index].group for index in set(wanted.column("slice").to_pylist()) if slices[index].group not in retained]
+        missed = [slices[index].group for index in set(expected.column("slice").to_pylist()) if slices[index].group not in retained]
         assert not missed, (text, chosen.partitions_out, chosen.slices_out, missed)
         if number % len(FILTERS) < read:
             result = pa.Table.from_batches(read_slices(selection, chosen.slices), schema=selection.schema)
-            assert rows_of(result) == rows_of(wanted.select(selection.columns)), text
+            assert rows_of(result) == rows_of(expected.select(selection.columns)), text
 
 
 def compare(table_type: str, writes: list[tuple[str, list[dict[str, Any]]]], *, grows: bool) -> None:

@@ -65,10 +65,10 @@ def test_values_beside_hidden_nulls_stay_as_they_are() -> None:
 
 
 def test_a_column_whose_fields_may_be_null_fits_one_whose_fields_may_not() -> None:
-    wanted = pa.map_(pa.string(), pa.struct([pa.field("a", pa.int32(), nullable=False)]))
+    target = pa.map_(pa.string(), pa.struct([pa.field("a", pa.int32(), nullable=False)]))
     rows = pa.table({"m": pa.array([[("k", {"a": 1}), ("l", None)], None], pa.map_(pa.string(), pa.struct([("a", pa.int32())])))})
-    result = conform(rows, pa.schema({"m": wanted}))
-    assert result.schema.field("m").type == wanted
+    result = conform(rows, pa.schema({"m": target}))
+    assert result.schema.field("m").type == target
     assert result["m"].to_pylist() == [[("k", {"a": 1}), ("l", None)], None]
 
 

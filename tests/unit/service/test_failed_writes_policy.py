@@ -134,7 +134,7 @@ def test_writers_that_beat_faster_are_dead_earlier() -> None:
 
 
 def test_eager_writers_send_no_heartbeats_and_lazy_ones_do() -> None:
-    class Seen(InterceptedStorage):
+    class RecordingStorage(InterceptedStorage):
         beats = 0
 
         def _pass(self, call: Call, effect, torn=None):
@@ -143,11 +143,11 @@ def test_eager_writers_send_no_heartbeats_and_lazy_ones_do() -> None:
 
     storage = MemoryStorage()
     make_table(storage).upsert([ride(1)])
-    seen = Seen(storage)
-    HudiTable(seen).upsert([ride(2)])
-    assert seen.beats == 0
-    HudiTable(seen).upsert([ride(3)], options=LAZY)
-    assert seen.beats == 1
+    recorder = RecordingStorage(storage)
+    HudiTable(recorder).upsert([ride(2)])
+    assert recorder.beats == 0
+    HudiTable(recorder).upsert([ride(3)], options=LAZY)
+    assert recorder.beats == 1
     assert storage.list(".hoodie/.heartbeat") == []
 
 

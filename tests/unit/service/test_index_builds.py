@@ -22,7 +22,7 @@ from pyhudi.txn.ids import SystemIds
 from pyhudi.txn.locked_table import locked_table
 from pyhudi.txn.metadata_updates import prepare_metadata_table
 from tests.unit.metadata_table.test_sync import check_statistics
-from tests.unit.service.test_indexes import check, config_of, new_table, opened, rows
+from tests.unit.service.test_indexes import check, config_of, new_table, open_metadata, rows
 from tests.unit.table.tables import make_table, ride
 
 KINDS = (pytest.param("COPY_ON_WRITE", marks=pytest.mark.slow), "MERGE_ON_READ")
@@ -166,7 +166,7 @@ def test_column_statistics_are_built_beside_writers(tmp_path, monkeypatch) -> No
     )
     assert table.services.index("column_stats").built == ("column_stats",)
     assert problems(table) == []
-    stats = {result.file_name for result in opened(table).column_stats(["ts"])}
+    stats = {result.file_name for result in open_metadata(table).column_stats(["ts"])}
     assert stats >= {row["path"].rpartition("/")[2] for row in table.inspect.files().to_pylist()}
 
 
@@ -209,7 +209,7 @@ def test_build_that_was_killed_is_taken_up_and_right(tmp_path, monkeypatch, kind
     table = indexed(tmp_path, kind)
     build = killed(monkeypatch, table, "by_name", "name")
     first(table)
-    assert NAME not in opened(table).partitions
+    assert NAME not in open_metadata(table).partitions
     assert [row["check"] for row in problems(table)] == ["nothing pending"]
     second(table)
     assert table.services.index(mode="execute").instant == build
@@ -357,7 +357,7 @@ def test_index_that_a_pending_build_is_to_make_stays(tmp_path) -> None:
 def test_readers_believe_indexes_beside_a_build_that_was_cut_in_its_last_step(tmp_path, monkeypatch) -> None:
     table = indexed(tmp_path, "COPY_ON_WRITE")
     killed(monkeypatch, table, "by_name", "name", at="complete_instant")
-    assert not opened(table).is_ahead
+    assert not open_metadata(table).is_ahead
     check(table)
     assert table.services.index("by_name", "name", if_not_exists=True).built
     assert problems(table) == []
@@ -368,6 +368,6 @@ def test_build_that_was_cut_in_its_last_step_and_is_taken_back_leaves_no_index(t
     build = killed(monkeypatch, table, "by_name", "name", at="complete_instant")
     table.services.rollback(build)
     assert problems(table) == []
-    assert not opened(table).is_ahead
+    assert not open_metadata(table).is_ahead
     table.upsert(rows(0, 3, ts=9))
     assert table.services.index("by_name", "ts").built == ("record_index", NAME)

@@ -42,7 +42,7 @@ def config_of(table: HudiTable) -> TableConfig:
     return TableConfig(load_properties(table.storage))
 
 
-def opened(table: HudiTable) -> MetadataTable:
+def open_metadata(table: HudiTable) -> MetadataTable:
     config = config_of(table)
     return MetadataTable.open(table.storage, config, load_full_timeline(table.storage, config))
 
@@ -59,7 +59,7 @@ def file_id(name: str) -> str:
 
 def check(table: HudiTable) -> None:
     """The indexes say what the rows say."""
-    metadata = opened(table)
+    metadata = open_metadata(table)
     indices = metadata.record_locations([key for key, *_ in placed(table)] + ["k004", "no such key"])
     assert {(key, index.partition_path, index.file_id) for key, result in indices.items() for index in result} == placed(table)
     if "secondary_index_by_name" in metadata.partitions:
@@ -103,9 +103,9 @@ def test_record_index_by_partition_follows_every_change(tmp_path, kind) -> None:
     check(table)
     change(table)
     table.insert(rows(0, 2, city="c2"))
-    assert {index.partition_path for index in opened(table).record_locations(["k000"])["k000"]} >= {"c2"}
+    assert {index.partition_path for index in open_metadata(table).record_locations(["k000"])["k000"]} >= {"c2"}
     with pytest.raises(UnsupportedError, match="say in which"):
-        opened(table).lookup_record_keys(["k000"])
+        open_metadata(table).lookup_record_keys(["k000"])
 
 
 def test_record_index_of_an_option_is_kept_without_it_and_dropped_by_false(tmp_path) -> None:
@@ -124,7 +124,7 @@ def test_expression_index_tells_bounds_of_files(tmp_path) -> None:
     table.insert(rows(0, 6))
     table.services.index("low", "name", using="column_stats", options={"expr": "lower"})
     table.upsert(rows(1, 2, ts=7))
-    result = [stats for _, stats in opened(table).partition("expr_index_low").scan()]
+    result = [stats for _, stats in open_metadata(table).partition("expr_index_low").scan()]
     by_file = {stats.file_name: (stats.minimum, stats.maximum) for stats in result}
     assert sorted(by_file.values(), key=str) == [("n$0", "n$3"), ("n$0", "n$8"), ("n$2", "n$4")]
 
@@ -252,7 +252,7 @@ def test_type_whose_texts_differ_is_refused_for_an_indexed_column(tmp_path) -> N
     with pytest.raises(UnsupportedError, match="would become double"):
         table.upsert(pa.table({"id": ["c"], "level": pa.array([9.5], pa.float64())}))
     table.upsert(pa.table({"id": ["b"], "level": pa.array([8], pa.int64())}))
-    assert opened(table).record_keys_of("secondary_index_by_level", ["7", "8"]) == {"7": ["a"], "8": ["b"]}
+    assert open_metadata(table).record_keys_of("secondary_index_by_level", ["7", "8"]) == {"7": ["a"], "8": ["b"]}
 
 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
@@ -263,7 +263,7 @@ def test_deleting_one_of_two_records_of_a_key_leaves_the_others_place(tmp_path, 
     table.insert(rows(0, 2, city="c2"))
     table.delete(where="city <> 'c2' AND id = 'k000'")
     assert {
-        key: {index.partition_path for index in result} for key, result in opened(table).record_locations(["k000", "k001"]).items()
+        key: {index.partition_path for index in result} for key, result in open_metadata(table).record_locations(["k000", "k001"]).items()
     } == {
         "k000": {"c2"},
         "k001": {"c2"},
@@ -333,7 +333,7 @@ def test_rows_whose_value_has_no_result_are_written_read_and_not_skipped(tmp_pat
     table.services.index("e", "l", using="column_stats", options={"expr": "from_unixtime", "format": "yyyy"})
     if not is_first:
         table.insert([{"id": 2, "l": 2**62}, {"id": 3, "l": 1}], alone)
-    assert [(stats.minimum, stats.maximum) for _, stats in opened(table).partition("expr_index_e").scan()] == [("1970", "1970")]
+    assert [(stats.minimum, stats.maximum) for _, stats in open_metadata(table).partition("expr_index_e").scan()] == [("1970", "1970")]
     for text, result in {"= '1970'": [1, 3], "< '1971'": [1, 3], "<> '1970'": [], "> '1970'": []}.items():
         assert sorted(table.to_arrow(filter=f"from_unixtime(l, 'yyyy') {text}").column("id").to_pylist()) == result
     assert table.to_arrow(filter="l > 5").column("id").to_pylist() == [2]

@@ -44,7 +44,7 @@ def ride(number: int, ts: int) -> dict[str, Any]:
     return {"id": number, "city": "oslo" if number % 2 else "rome", "ts": ts, "v": ts}
 
 
-def seen(path: str | Path) -> list[object]:
+def state(path: str | Path) -> list[object]:
     """Rows of the time of each write, and of now."""
     table = HudiTable.open(path)
     writes = ("commit", "deltacommit", "replacecommit")
@@ -72,12 +72,12 @@ def rows(table: HudiTable, time: str | None = None) -> list[str] | str:
 )
 def test_rows_of_every_time_stay_when_the_version_of_a_table_of_apache_hudi_changes(name: str, versions: tuple[int, ...], tmp_path) -> None:
     path = unpack(name, tmp_path, times=True)
-    before = seen(path)
+    before = state(path)
     for to in versions:
         table = HudiTable.open(path)
         change = table.services.upgrade if to > table.config.version else table.services.downgrade
         assert change(to).to == table.config.version == to
-        after = seen(path)
+        after = state(path)
         assert after == before, to
         assert {row["check"] for row in table.inspect.health().to_pylist()} <= {"nothing pending"}
 
@@ -213,12 +213,12 @@ def test_a_write_upgrades_only_when_it_is_asked_to_and_else_says_once_that_it_co
 
 def test_a_writer_that_opened_the_table_before_is_told_to_open_it_again(tmp_path: Path) -> None:
     make(tmp_path)
-    opened = HudiTable.open(tmp_path / "t")
+    old_handle = HudiTable.open(tmp_path / "t")
     HudiTable.open(tmp_path / "t").services.upgrade()
     with pytest.raises(ConflictError, match="from version 6 to 9 since it was opened"):
-        opened.upsert([ride(1, 10)])
-    opened.refresh()
-    opened.upsert([ride(1, 10)])
+        old_handle.upsert([ride(1, 10)])
+    old_handle.refresh()
+    old_handle.upsert([ride(1, 10)])
 
 
 def test_a_reader_with_the_old_properties_is_sent_to_the_new_timeline(tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ def test_readers_go_on_while_a_table_goes_up_and_down(tmp_path: Path) -> None:
 
 def test_table_type_changes_both_ways_and_rows_of_every_time_stay(tmp_path: Path) -> None:
     table = make(tmp_path, version=9)
-    before = seen(tmp_path / "t")
+    before = state(tmp_path / "t")
     assert table.services.change_type("mor").to == "MERGE_ON_READ"
     table.upsert([ride(1, 20)], options=QUIET)
     assert any(one.logs for path in ("oslo",) for one in table.inspect._view().latest_slices(path))
@@ -270,7 +270,7 @@ def test_table_type_changes_both_ways_and_rows_of_every_time_stay(tmp_path: Path
     done = table.services.change_type("COPY_ON_WRITE")
     assert done.compacted
     assert table.config.table_type == "COPY_ON_WRITE"
-    assert seen(tmp_path / "t")[: len(before) - 1] == before[:-1]
+    assert state(tmp_path / "t")[: len(before) - 1] == before[:-1]
     table.upsert([ride(1, 30)])
     assert table.to_arrow(filter="id = 1")["v"].to_pylist() == [30]
     assert table.services.change_type("COW").origin == "COPY_ON_WRITE"

@@ -208,9 +208,9 @@ def test_listing_is_whole_while_other_files_come_and_go(tmp_path: Path) -> None:
     for writer in writers:
         writer.start()
     try:
-        seen = [{status.name for status in storage.list("folder")} for _ in range(2000)]
+        listings = [{status.name for status in storage.list("folder")} for _ in range(2000)]
     finally:
         stop.set()
         for writer in writers:
             writer.join()
-    assert all("stays" in names for names in seen)
+    assert all("stays" in names for names in listings)

@@ -123,10 +123,10 @@ def test_child_closes_no_file_that_has_taken_the_descriptor_of_the_lock(storage,
     (tmp_path / "other").write_bytes(b"text")
     with storage.lock(1):
         child = os.fork()
-        opened = [os.open(tmp_path / "other", os.O_RDONLY) for _ in range(3)] if child == 0 else []
+        descriptors = [os.open(tmp_path / "other", os.O_RDONLY) for _ in range(3)] if child == 0 else []
     if child == 0:
         try:
-            os._exit(0 if all(os.read(descriptor, 4) == b"text" for descriptor in opened) else 1)
+            os._exit(0 if all(os.read(descriptor, 4) == b"text" for descriptor in descriptors) else 1)
         finally:
             os._exit(2)
     assert os.waitpid(child, 0)[1] == 0

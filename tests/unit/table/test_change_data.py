@@ -208,13 +208,13 @@ def test_changes_that_apache_hudi_captured_are_read_as_it_reads_them(name: str, 
 
 def _told(rows: pa.Table) -> list[tuple[Any, ...]]:
     """The changes, sorted; nulls and meta columns, which Apache Hudi shows in some images and not in others, are left out."""
-    images = [tuple(None if one[name] is None else _shown(one[name]) for name in ("before", "after")) for one in rows.to_pylist()]
+    images = [tuple(None if one[name] is None else _parsed(one[name]) for name in ("before", "after")) for one in rows.to_pylist()]
     return sorted(zip(rows["ts_ms"].to_pylist(), rows["op"].to_pylist(), images, strict=True), key=str)
 
 
 _COLUMNS = {"id", "city", "ts", "n", "note"}
 
 
-def _shown(text: str) -> dict[str, Any] | None:
+def _parsed(text: str) -> dict[str, Any] | None:
     parsed = json.loads(text)
     return parsed and {name: value for name, value in parsed.items() if value is not None and name in _COLUMNS}

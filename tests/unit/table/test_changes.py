@@ -65,11 +65,11 @@ def test_the_rows_stand_as_at_the_end_of_the_span(table: HudiTable) -> None:
 
 def test_the_spans_from_commit_to_commit_give_every_row_that_stands(table: HudiTable) -> None:
     edges = [None, *times(table)]
-    seen: dict[int, str] = {}
+    notes_by_id: dict[int, str] = {}
     for since, until in itertools.pairwise(edges):
-        seen |= values_by_id(table.changes(since, until))
+        notes_by_id |= values_by_id(table.changes(since, until))
     snapshot = values_by_id(table.to_arrow())
-    assert {key: value for key, value in seen.items() if key in snapshot} == snapshot
+    assert {key: value for key, value in notes_by_id.items() if key in snapshot} == snapshot
 
 
 def test_a_replaced_partition_gives_no_row_twice(table: HudiTable) -> None:

@@ -110,6 +110,6 @@ def nowhere(number: int) -> dict[str, Any]:
     return {**ride(number), "city": None}
 
 
-def rows(*wanted: dict[str, Any]) -> list[dict[str, Any]]:
+def rows(*expected: dict[str, Any]) -> list[dict[str, Any]]:
     """The rows as they come back: the partition column last."""
-    return [{name: row[name] for name in ("id", "value", "at", "city")} for row in wanted]
+    return [{name: row[name] for name in ("id", "value", "at", "city")} for row in expected]

@@ -46,9 +46,9 @@ def test_each_byte_of_a_log_file(version: str) -> None:
     path = log_of(storage)
     for at in range(0, storage.stat(path).size, 29):
         damaged = flipped(storage, path, at)
-        for ask in (rows_of, lambda one: one.count(), lambda one: one.to_arrow(filter="value > 5")):
+        for query in (rows_of, lambda one: one.count(), lambda one: one.to_arrow(filter="value > 5")):
             with pytest.raises(CorruptTableError, match=path):
-                ask(damaged)
+                query(damaged)
         assert [damage["path"] for damage in damaged.inspect.verify().to_pylist() if damage["kind"] == "log file"] == [path]
     assert rows_of(table) == expected
 

@@ -35,11 +35,11 @@ def table(request: pytest.FixtureRequest, tmp_path: Path) -> HudiTable:
 
 def lived(table: HudiTable) -> dict[str, list[dict[str, Any]]]:
     """Write, delete and compact; return the rows after each write by its instant."""
-    seen = {}
+    states = {}
 
     def see(instant: str | None) -> None:
         assert instant is not None
-        seen[instant] = rows(table)
+        states[instant] = rows(table)
 
     see(table.insert([ride(n, ("oslo", "rome")[n % 2], n, at=5) for n in range(8)]).instant)
     see(table.upsert([ride(n, ("oslo", "rome")[n % 2], n * 10, at=6) for n in range(4)]).instant)
@@ -49,13 +49,13 @@ def lived(table: HudiTable) -> dict[str, list[dict[str, Any]]]:
     table.services.compact(planned.instant)
     see(table.upsert([ride(4, "oslo", 1, at=4), ride(5, "rome", 80, at=9)]).instant)
     see(table.delete(where="id IN (0, 5)").instant)
-    return seen
+    return states
 
 
 def test_every_write_can_be_read_as_it_was(table: HudiTable) -> None:
-    seen = lived(table)
-    assert len({repr(value) for value in seen.values()}) == len(seen)
-    for instant, expected in seen.items():
+    states = lived(table)
+    assert len({repr(value) for value in states.values()}) == len(states)
+    for instant, expected in states.items():
         assert rows(table, as_of=instant) == expected
         assert table.count(as_of=instant) == len(expected)
 

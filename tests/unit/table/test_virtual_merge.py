@@ -66,10 +66,10 @@ def test_a_record_that_is_gone_is_a_conflict(table: HudiTable) -> None:
 
 
 def test_a_write_in_between_is_a_conflict(table: HudiTable) -> None:
-    seen = open_snapshot(table.storage, SnapshotQuery(), table.config).timeline.visibility
+    visibility = open_snapshot(table.storage, SnapshotQuery(), table.config).timeline.visibility
     table.upsert([ride(1, "oslo", 7, 7)], options=LEFT)
     with pytest.raises(ConflictError, match="another write came between"):
-        merge(table, change((1, "oslo"), ride(1, "oslo", 9, 9)), read_snapshot=seen)
+        merge(table, change((1, "oslo"), ride(1, "oslo", 9, 9)), read_snapshot=visibility)
 
 
 def test_a_record_keeps_its_key(table: HudiTable) -> None:

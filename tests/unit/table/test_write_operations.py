@@ -237,8 +237,8 @@ def test_located_row_whose_partition_value_changed_moves() -> None:
     table = make_table(partition_by=["city"])
     table.upsert([ride(1, "oslo", 1), ride(2, "oslo", 2)])
     read = table.to_arrow(filter="id = 2", meta_columns=True)
-    moved = read.set_column(read.schema.get_field_index("city"), "city", [["rome"]])
-    write(table, Operation.UPSERT_PREPPED, moved, prepped=True)
+    moving = read.set_column(read.schema.get_field_index("city"), "city", [["rome"]])
+    write(table, Operation.UPSERT_PREPPED, moving, prepped=True)
     assert rows_of(table) == [ride(1, "oslo", 1), ride(2, "rome", 2)]
     assert table.to_arrow(filter="city = 'rome'", meta_columns=True)["_hoodie_partition_path"].to_pylist() == ["rome"]
 

@@ -17,7 +17,7 @@ from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline_archive.full_timeline import read_rows
 
 
-def opened(path) -> tuple[LocalStorage, TableConfig]:
+def open_table(path) -> tuple[LocalStorage, TableConfig]:
     storage = LocalStorage(str(path))
     return storage, TableConfig(load_properties(storage))
 
@@ -29,7 +29,7 @@ def archived_commits(storage, config) -> list[Any]:
 
 @pytest.mark.parametrize("name", ["apache_hudi/cleaned_and_archived_v9", "archives/archived_v6"])
 def test_archive_and_active_timeline_hold_the_full_history(fixture_table, name) -> None:
-    storage, config = opened(fixture_table(name))
+    storage, config = open_table(fixture_table(name))
     timeline = load_timeline(storage, config)
     archived = [commit.instant.requested for commit in archived_commits(storage, config)]
     active = [instant.requested for instant in timeline.data_instants()]
@@ -41,14 +41,14 @@ def test_archive_and_active_timeline_hold_the_full_history(fixture_table, name) 
 
 @pytest.mark.parametrize("name", ["apache_hudi/cleaned_and_archived_v9", "archives/archived_v6"])
 def test_archived_commits_tell_what_they_wrote(fixture_table, name) -> None:
-    for commit in archived_commits(*opened(fixture_table(name))):
+    for commit in archived_commits(*open_table(fixture_table(name))):
         assert commit.metadata is not None
         assert commit.metadata.operation
         assert all(commit.instant.requested in (stat.path or "") for stat in commit.metadata.all_stats())
 
 
 def test_completion_times_of_archived_commits_are_after_their_requests(fixture_table) -> None:
-    storage, config = opened(fixture_table("apache_hudi/cleaned_and_archived_v9"))
+    storage, config = open_table(fixture_table("apache_hudi/cleaned_and_archived_v9"))
     timeline = load_timeline(storage, config, read_rows)
     for commit in archived_commits(storage, config):
         completed = timeline.completion_time(commit.instant.requested)
@@ -57,7 +57,7 @@ def test_completion_times_of_archived_commits_are_after_their_requests(fixture_t
 
 
 def test_archive_tells_whether_an_instant_completed_late(fixture_table) -> None:
-    storage, config = opened(fixture_table("apache_hudi/cleaned_and_archived_v9"))
+    storage, config = open_table(fixture_table("apache_hudi/cleaned_and_archived_v9"))
     timeline = load_timeline(storage, config, read_rows)
     times = [commit.instant.requested for commit in archived_commits(storage, config)]
     last = max(timeline.completion_time(time) for time in times)
@@ -67,13 +67,13 @@ def test_archive_tells_whether_an_instant_completed_late(fixture_table) -> None:
 
 
 def test_archive_of_14_commits_is_complete_in_version_6(fixture_table) -> None:
-    storage, config = opened(fixture_table("archives/archived_v6"))
+    storage, config = open_table(fixture_table("archives/archived_v6"))
     archived = archived_commits(storage, config)
     assert len(archived) + len(load_timeline(storage, config).data_instants()) == 14
 
 
 def test_archive_file_cut_off_is_corrupt(fixture_table) -> None:
-    storage, config = opened(fixture_table("archives/archived_v6"))
+    storage, config = open_table(fixture_table("archives/archived_v6"))
     (first, *_) = [status for status in storage.list(config.archive_path) if ".archive." in status.name]
     cut = MemoryStorage()
     cut.create(first.path, storage.read(first.path)[:-5])
@@ -83,4 +83,4 @@ def test_archive_file_cut_off_is_corrupt(fixture_table) -> None:
 
 def test_table_without_archive_has_no_archived_instants(fixture_table) -> None:
     for name in ("cow/v6_empty", "cow/v8_empty"):
-        assert list(archived_instants(*opened(fixture_table(name)), read_rows)) == []
+        assert list(archived_instants(*open_table(fixture_table(name)), read_rows)) == []

@@ -22,12 +22,12 @@ def at(day: int) -> str:
 
 
 class Archive:
-    """An archive in memory; its files' rows are kept here instead of in Parquet, and `opened` notes which were read."""
+    """An archive in memory; its files' rows are kept here instead of in Parquet, and `opened_files` notes which were read."""
 
     def __init__(self, storage: MemoryStorage) -> None:
         self.storage = storage
         self.rows: dict[str, list[dict[str, Any]]] = {}
-        self.opened: list[str] = []
+        self.opened_files: list[str] = []
 
     def file(self, first: int, last: int, *days: int, level: int = 0) -> str:
         name = f"{at(first)}_{at(last)}_{level}.parquet"
@@ -51,7 +51,7 @@ class Archive:
             self.storage.replace(f"{FOLDER}/_version_", (str(number) if current == "same" else current).encode())
 
     def __call__(self, storage, path, columns):
-        self.opened.append(path.rsplit("/")[-1])
+        self.opened_files.append(path.rsplit("/")[-1])
         return [{column: row[column] for column in columns} for row in self.rows[path]]
 
 
@@ -113,12 +113,12 @@ def test_completion_time_opens_only_files_that_may_hold_it(history, layout_2) ->
     names = [history.file(1, 3), history.file(4, 6), history.file(7, 9)]
     history.manifest(1, *names)
     times = History(history.storage, layout_2, history)
-    assert history.opened == []
+    assert history.opened_files == []
     assert times[at(5)] == at(5)[:-1] + "7"
     assert times.get(at(6)) is not None
-    assert history.opened == [names[1]]
+    assert history.opened_files == [names[1]]
     assert times.get(at(20)) is None
-    assert history.opened == [names[1]]
+    assert history.opened_files == [names[1]]
     assert len(times) == 9
 
 
@@ -128,9 +128,9 @@ def test_timeline_asks_the_history_for_archived_instants_only(history, layout_2)
     timeline = load_timeline(history.storage, layout_2, history)
     assert timeline.completion_time(at(5)) == at(6)
     assert timeline.is_committed(at(2))
-    assert history.opened == []
+    assert history.opened_files == []
     assert timeline.completion_time(at(2)) == at(2)[:-1] + "7"
-    assert len(history.opened) == 1
+    assert len(history.opened_files) == 1
 
 
 def test_timeline_with_archived_instants_is_as_if_nothing_had_been_archived(history, layout_2) -> None:

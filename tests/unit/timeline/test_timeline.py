@@ -119,7 +119,7 @@ def test_as_of_goes_by_completion_times() -> None:
     """Writers that ran beside one another: the first one that began ended last."""
     line = timeline(done(1, completed_day=8), done(2, completed_day=4), done(3, completed_day=6))
     at = {day: line.as_of(time(day)[:-1] + "9") for day in (1, 4, 6, 8)}
-    assert {day: [i.requested for i in seen.completed()] for day, seen in at.items()} == {
+    assert {day: [i.requested for i in timeline_then.completed()] for day, timeline_then in at.items()} == {
         1: [],
         4: [time(2)],
         6: [time(2), time(3)],

@@ -69,7 +69,7 @@ def _writer(number: int, seed: int, history: _History, options: dict[str, str]) 
     return write
 
 
-def faults_of_schedule(seed: int, kind: str, *, deaths: int = 0) -> list[str]:
+def faults_of_schedule(seed: int, kind: str, *, crashes: int = 0) -> list[str]:
     """Run a schedule and return what is wrong afterwards."""
     history = _History()
     options = {"hoodie.metadata.enable": "true" if seed % 2 else "false", "hoodie.clean.automatic": "false"}
@@ -78,7 +78,7 @@ def faults_of_schedule(seed: int, kind: str, *, deaths: int = 0) -> list[str]:
     history.rows["first"] = [ride(0)]
     history.acknowledged.add("first")
     writers = [_writer(number, seed, history, options) for number in range(WRITERS)]
-    errors = Lockstep(random.Random(seed), deaths=deaths).run(storage, writers)
+    errors = Lockstep(random.Random(seed), crashes=crashes).run(storage, writers)
     unexpected = [repr(error) for error in errors if error is not None and not isinstance(error, Crashed)]
     HudiTable(storage, clock=_Later()).services.clean(options={**OCC, "hoodie.clean.commits.retained": "100"})
     return unexpected + _faults(storage, history)
@@ -117,7 +117,7 @@ def test_writers_in_any_order_lose_and_double_nothing(kind: str, seeds: range) -
 @pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 300), marks=pytest.mark.slow)], ids=["some", "many"])
 def test_writers_that_die_lose_and_double_nothing(kind: str, seeds: range) -> None:
     for seed in seeds:
-        assert faults_of_schedule(seed, kind, deaths=1) == [], f"seed {seed}"
+        assert faults_of_schedule(seed, kind, crashes=1) == [], f"seed {seed}"
 
 
 def no_conflict_check(monkeypatch: pytest.MonkeyPatch) -> None:

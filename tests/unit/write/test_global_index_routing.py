@@ -64,12 +64,12 @@ def pieces_of(lookup: LookupContext) -> list[FileSlice]:
 def with_hits(index: GlobalIndex, parts: list[PartitionRows], lookup: LookupContext) -> pa.Table:
     """The rows as an engine brings them: each with what the slices that hold its key say of it, which answer for all rows at once."""
     file_slices = pieces_of(lookup)
-    asked: dict[int, list[pa.Table]] = {}
+    calls: dict[int, list[pa.Table]] = {}
     for part, hits in zip(parts, index.locator.locate([KeyLookup(keys_of(part)) for part in parts], lookup), strict=True):
         for hit in hits:
-            asked.setdefault(file_slices.index(hit.file_slice), []).append(rows_of_hit(part, hit))
+            calls.setdefault(file_slices.index(hit.file_slice), []).append(rows_of_hit(part, hit))
     answers = [
-        evaluate_hits(pa.concat_tables(rows), number, file_slices[number], index.record_state(lookup)) for number, rows in asked.items()
+        evaluate_hits(pa.concat_tables(rows), number, file_slices[number], index.record_state(lookup)) for number, rows in calls.items()
     ]
     by_key: dict[str, list[dict[str, Any]]] = {}
     for answer in pa.concat_tables(answers).to_pylist():

@@ -86,14 +86,14 @@ class CellArrays(Cells):
             yield from super().find(rows)
             return
         self.check_order()
-        wanted = self._comparable(rows, table.itemsize)
-        requested = np.array(wanted, table.dtype)
-        indices = np.minimum(np.searchsorted(table, requested), len(table) - 1)
-        hits = np.flatnonzero(table[indices] == requested)
+        comparable_rows = self._comparable(rows, table.itemsize)
+        requested_array = np.array(comparable_rows, table.dtype)
+        indices = np.minimum(np.searchsorted(table, requested_array), len(table) - 1)
+        hits = np.flatnonzero(table[indices] == requested_array)
         starts, ends = self._value_starts[indices[hits]].tolist(), self._value_ends[indices[hits]].tolist()
         last = None
         for number, start, end in zip(hits.tolist(), starts, ends, strict=True):
-            row = wanted[number]
+            row = comparable_rows[number]
             if row != last:
                 yield row, self._payload[start:end]
                 last = row

@@ -99,7 +99,7 @@ class ColumnDecoder:
         """
         decoded = []
         for field in self._plan.fields:
-            column = self._column(field, wanted=field.field.name in columns)
+            column = self._column(field, is_selected=field.field.name in columns)
             if column is not None:
                 decoded.append((field.field.with_nullable(True), column))
             if (self._at > self._ends).any():
@@ -108,7 +108,7 @@ class ColumnDecoder:
             raise CorruptTableError("the records of an Avro block do not have the lengths before them")
         return pa.Table.from_arrays([column for _, column in decoded], schema=pa.schema([one for one, _ in decoded]))
 
-    def _column(self, field: PlannedField, *, wanted: bool) -> pa.Array | None:
+    def _column(self, field: PlannedField, *, is_selected: bool) -> pa.Array | None:
         indices: Indices | slice = slice(None)
         nulls: Mask | None = None
         if field.null_branch is not None:
@@ -121,9 +121,9 @@ class ColumnDecoder:
             else:
                 indices = np.flatnonzero(~nulls)
         if field.kind in _STRINGS or field.kind == "fixed":
-            return self._decode_strings(field, indices, nulls, wanted=wanted)
+            return self._decode_strings(field, indices, nulls, is_selected=is_selected)
         values = self._scalars(field, indices)
-        return _scatter(values, nulls, field) if wanted else None
+        return _scatter(values, nulls, field) if is_selected else None
 
     def _scalars(self, field: PlannedField, indices: Indices | slice) -> npt.NDArray[Any]:
         if field.kind in _NUMBERS:
@@ -156,13 +156,13 @@ class ColumnDecoder:
         self._at[indices] += lengths
         return decoded
 
-    def _decode_strings(self, field: PlannedField, indices: Indices | slice, nulls: Mask | None, *, wanted: bool) -> pa.Array | None:
+    def _decode_strings(self, field: PlannedField, indices: Indices | slice, nulls: Mask | None, *, is_selected: bool) -> pa.Array | None:
         lengths = np.full(len(self._at[indices]), field.size) if field.kind == "fixed" else self._varints(indices)
         begins = self._at[indices].copy()
         if ((lengths < 0) | (lengths > self._ends[indices] - begins)).any():
             raise CorruptTableError(f"field '{field.field.name}' of an Avro record is longer than the record")
         self._at[indices] += lengths
-        if not wanted:
+        if not is_selected:
             return None
         if pt.is_decimal(field.field.type):
             return self._decimals(field, begins, lengths, nulls)

@@ -39,8 +39,8 @@ def list_hashes(keys: pa.StringArray, fields: Collection[str]) -> npt.NDArray[np
     return (hashed & _NOT_NEGATIVE).astype(np.int64)
 
 
-def ring_hashes(keys: pa.StringArray, fields: Collection[str]) -> npt.NDArray[np.int64]:
-    """Return, for each record key, its place on the ring of consistent hashing."""
+def consistent_hashes(keys: pa.StringArray, fields: Collection[str]) -> npt.NDArray[np.int64]:
+    """Return, for each record key, its hash for consistent hashing."""
     if pc.any(_composite(keys)).as_py():
         joined = ("".join("null" if value is None else value for value in hash_values(key, fields)) for key in keys.to_pylist())
         keys = pa.array(joined, pa.string())
@@ -50,11 +50,11 @@ def ring_hashes(keys: pa.StringArray, fields: Collection[str]) -> npt.NDArray[np
     return (hashed & _NOT_NEGATIVE).astype(np.int64)
 
 
-def ring_indices(ends: Sequence[int], hashes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the number of the stretch that each hash belongs to: the first that ends at it or behind it, else the first of all.
+def bucket_indices(ends: Sequence[int], hashes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the index of the hash range of each hash: the first that ends at it or behind it, else the first of all.
 
     Example:
-        >>> ring_indices([10, 20], np.array([10, 11, 21])).tolist()
+        >>> bucket_indices([10, 20], np.array([10, 11, 21])).tolist()
         [0, 1, 0]
     """
     return np.searchsorted(np.array(ends), hashes) % len(ends)

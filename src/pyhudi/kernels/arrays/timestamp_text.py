@@ -91,10 +91,10 @@ def first_rows(codes: Numbers, count: int) -> list[int]:
 
 
 def _of_millis(
-    millis: Numbers, column: pa.Array, settings: TimestampText, field: str, shown_in: Zone | None = None
+    millis: Numbers, column: pa.Array, settings: TimestampText, field: str, display_zone: Zone | None = None
 ) -> tuple[Numbers, list[str | None]]:
     """Return codes and texts of moments; nulls have one of their own."""
-    zone = shown_in or settings.output_zone or LOCAL_ZONE
+    zone = display_zone or settings.output_zone or LOCAL_ZONE
     local = _on_clocks(millis, zone, settings)
     if local is None:  # each moment by itself: offsets in the path, or the ends of time
         retained = millis

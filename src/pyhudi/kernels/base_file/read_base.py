@@ -90,10 +90,10 @@ def iter_base_file(
     places in the file, ascending, of rows that are left out. `constants` are values that all rows have, whatever the file says.
     `verify` holds the pages against the CRCs that they carry.
     """
-    wanted = project_columns(schema, columns, meta_columns=meta_columns)
+    projection = project_columns(schema, columns, meta_columns=meta_columns)
     for name in dictionaries:
-        wanted = wanted.set(wanted.get_field_index(name), pa.field(name, _DICTIONARY))
-    needed = wanted if filter is None else with_filter_columns(wanted, all_fields(schema), filter)
+        projection = projection.set(projection.get_field_index(name), pa.field(name, _DICTIONARY))
+    needed = projection if filter is None else with_filter_columns(projection, all_fields(schema), filter)
     with corrupt_as_error(storage, file.path), storage.open_input(file.path) as source:
         other = alignment(schema, file.name.instant)
         fragment = None
@@ -120,7 +120,7 @@ def iter_base_file(
         for batch in parquet.iter_batches(_batch_rows(parquet), row_groups=groups, columns=stored):
             retained = batch if left_out is None else _without(batch, begin, left_out)
             begin += batch.num_rows
-            yield from _cast_columns(storage, file, retained, needed, wanted, filter, other, constants)
+            yield from _cast_columns(storage, file, retained, needed, projection, filter, other, constants)
 
 
 def with_constants(rows: pa.Table, constants: Constants) -> pa.Table:
@@ -164,13 +164,13 @@ def project_columns(schema: pa.Schema, columns: Sequence[str] | None, *, meta_co
     return pa.schema([fields.field(name) for name in columns])
 
 
-def with_filter_columns(wanted: pa.Schema, fields: pa.Schema, filter_: pc.Expression) -> pa.Schema:
+def with_filter_columns(projection: pa.Schema, fields: pa.Schema, filter_: pc.Expression) -> pa.Schema:
     """Add the columns that a filter speaks of: those without which it does not apply."""
-    if _applies(filter_, wanted.empty_table()):
-        return wanted
+    if _applies(filter_, projection.empty_table()):
+        return projection
     empty = fields.empty_table()
-    spoken_of = [name for name in fields.names if name not in wanted.names and not _applies(filter_, empty.drop_columns(name))]
-    return pa.schema([*wanted, *(fields.field(name) for name in spoken_of)])
+    spoken_of = [name for name in fields.names if name not in projection.names and not _applies(filter_, empty.drop_columns(name))]
+    return pa.schema([*projection, *(fields.field(name) for name in spoken_of)])
 
 
 def _applies(filter_: pc.Expression, table: pa.Table) -> bool:
@@ -233,7 +233,7 @@ def _cast_columns(
     file: BaseFile,
     batch: pa.RecordBatch,
     needed: pa.Schema,
-    wanted: pa.Schema,
+    projection: pa.Schema,
     filter_: pc.Expression | None,
     other: Alignment | None,
     constants: Constants,
@@ -256,7 +256,7 @@ def _cast_columns(
     ]
     table = pa.Table.from_arrays(columns, schema=needed)
     if filter_ is not None:
-        table = apply_filter(table, filter_).select(wanted.names)
+        table = apply_filter(table, filter_).select(projection.names)
     yield from table.combine_chunks().to_batches()
 
 

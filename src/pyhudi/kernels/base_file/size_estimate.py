@@ -42,10 +42,10 @@ def row_bytes(rows: pa.Table, settings: WriterSettings) -> float:
 
 
 def _sample(rows: pa.Table) -> pa.Table:
-    wanted = min(_SAMPLE_ROWS, max(_LEAST_ROWS, rows.num_rows // _SAMPLE_SHARE))
-    if rows.num_rows <= wanted:
+    row_count = min(_SAMPLE_ROWS, max(_LEAST_ROWS, rows.num_rows // _SAMPLE_SHARE))
+    if rows.num_rows <= row_count:
         return rows
-    count = wanted // _SAMPLE_RUNS
+    count = row_count // _SAMPLE_RUNS
     last = rows.num_rows - count
     starts = [last * index // (_SAMPLE_RUNS - 1) for index in range(_SAMPLE_RUNS)]
     return pa.concat_tables([rows.slice(start, count) for start in starts])

@@ -53,11 +53,11 @@ def images(entries: pa.Table, name: str, schema: pa.Schema, instant: str) -> tup
     `instant` is the commit that wrote the log: its columns may have been called or typed otherwise.
     """
     column = entries.column(name).combine_chunks()
-    there = column.is_valid()
-    present = column.filter(there)
+    has_image = column.is_valid()
+    present = column.filter(has_image)
     rows = pa.Table.from_arrays(present.flatten(), schema=pa.schema(list(present.type)))
     other = alignment(schema, instant)
     try:
-        return conform(promoted_rows(rows, schema) if other is None else other.rows(rows), schema), there
+        return conform(promoted_rows(rows, schema) if other is None else other.rows(rows), schema), has_image
     except SchemaError as error:
         raise CorruptTableError(f"an image '{name}' does not fit the table: {error}") from error

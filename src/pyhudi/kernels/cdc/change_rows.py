@@ -86,9 +86,9 @@ def _read_logged_changes(storage: Storage, context: RecordContext, task: ChangeT
             yield _batch(task, operations.cast(pa.string()), before, after)
 
 
-def _strings(rows: pa.Table, there: pa.BooleanArray) -> pa.StringArray:
+def _strings(rows: pa.Table, has_row: pa.BooleanArray) -> pa.StringArray:
     """Return the rows as texts at the places that have one, `null` at the others."""
-    return pc.replace_with_mask(pa.repeat(pa.scalar("null"), len(there)), there, json_rows(rows))
+    return pc.replace_with_mask(pa.repeat(pa.scalar("null"), len(has_row)), has_row, json_rows(rows))
 
 
 def _look_up(storage: Storage, context: RecordContext, after: SliceTask, entries: pa.Table) -> pa.StringArray:

@@ -74,25 +74,25 @@ def find_keys(
 
 
 def rows_of_keys(
-    storage: Storage, file: BaseFile, wanted: pa.StringArray, virtual_key: KeyFields | None = None, precheck: Precheck = RANGES
+    storage: Storage, file: BaseFile, requested_keys: pa.StringArray, virtual_key: KeyFields | None = None, precheck: Precheck = RANGES
 ) -> tuple[Indices, Indices]:
     """Return every row of the base file that holds one of the wanted keys, ascending, and for each the number of its key.
 
     Args:
         storage: the table's storage.
         file: the base file.
-        wanted: distinct keys.
+        requested_keys: distinct keys.
         virtual_key: how keys come from the data, when the file has none.
         precheck: how the footer is asked whether the file may hold a wanted key at all.
 
     Raises:
         CorruptTableError: the file is damaged, missing, or has no record keys.
     """
-    if not len(wanted):
+    if not len(requested_keys):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     with open_fragment(storage, file.path) as fragment:
-        candidates = _possible(footer_entries(fragment), wanted, fragment.metadata.num_rows, precheck)
-        values = wanted if len(candidates) == len(wanted) else wanted.take(pa.array(candidates))
+        candidates = _possible(footer_entries(fragment), requested_keys, fragment.metadata.num_rows, precheck)
+        values = requested_keys if len(candidates) == len(requested_keys) else requested_keys.take(pa.array(candidates))
         rows, numbers = _search(storage, file, fragment, values, virtual_key)
         return rows, candidates[numbers]
 
@@ -132,13 +132,13 @@ def _stored_keys(
         yield pa.chunked_array(waiting)
 
 
-def _possible(footer: dict[str, str], wanted: pa.StringArray, rows: int, precheck: Precheck) -> Indices:
+def _possible(footer: dict[str, str], requested_keys: pa.StringArray, rows: int, precheck: Precheck) -> Indices:
     """Return the numbers of the wanted keys that can be in a file of so many rows with this footer; the fewer, the faster is the search."""
-    candidates = np.arange(len(wanted))
+    candidates = np.arange(len(requested_keys))
     lower, upper = footer.get(FOOTER_MIN_KEY), footer.get(FOOTER_MAX_KEY)
     if precheck.ranges and lower is not None and upper is not None and max(lower + upper, default="") < _FIRST_DIFFERENT:
-        within = pc.and_(pc.greater_equal(wanted, lower), pc.less_equal(wanted, upper))
+        within = pc.and_(pc.greater_equal(requested_keys, lower), pc.less_equal(requested_keys, upper))
         candidates = np.flatnonzero(within.to_numpy(zero_copy_only=False))
-    if precheck.bloom and not may_hold_keys(footer, wanted.take(pa.array(candidates)), rows):
+    if precheck.bloom and not may_hold_keys(footer, requested_keys.take(pa.array(candidates)), rows):
         return candidates[:0]
     return candidates

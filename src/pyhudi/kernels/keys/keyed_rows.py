@@ -76,13 +76,13 @@ def _add_keys(rows: pa.Table, context: RecordContext) -> pa.Table:
     if keys.null_count:
         raise KeyFieldError(f"A row for table '{context.name}' has no record key ('{RECORD_KEY}' is null).")
     rows = rows.set_column(rows.schema.get_field_index(RECORD_KEY), RECORD_KEY, keys)
-    deletes = commit_time_deletes(rows)
-    if not deletes.any():
+    is_delete = commit_time_deletes(rows)
+    if not is_delete.any():
         return _with_key(rows, conform(rows, context.schema))
     # Of a row that is deleted only the key counts: what else it holds may be null, or missing altogether.
-    doomed, live = rows.filter(pa.array(deletes)), rows.filter(pa.array(~deletes))
-    nulls = pa.Table.from_arrays([pa.nulls(doomed.num_rows, field.type) for field in context.schema], schema=context.schema)
-    return pa.concat_tables([_with_key(live, conform(live, context.schema)), _with_key(doomed, nulls)])
+    deleted, live = rows.filter(pa.array(is_delete)), rows.filter(pa.array(~is_delete))
+    nulls = pa.Table.from_arrays([pa.nulls(deleted.num_rows, field.type) for field in context.schema], schema=context.schema)
+    return pa.concat_tables([_with_key(live, conform(live, context.schema)), _with_key(deleted, nulls)])
 
 
 def _with_key(rows: pa.Table, data: pa.Table) -> pa.Table:
@@ -107,8 +107,8 @@ def iter_keyed_base(
 
     Arguments and errors are those of `iter_base_file`.
     """
-    key, wanted = context.virtual_key, project_columns(context.schema, columns)
-    needed = wanted if filter is None else with_filter_columns(wanted, all_fields(context.schema), filter)
+    key, projection = context.virtual_key, project_columns(context.schema, columns)
+    needed = projection if filter is None else with_filter_columns(projection, all_fields(context.schema), filter)
     if key is None or RECORD_KEY not in needed.names:
         yield from iter_base_file(storage, file, context.schema, columns, filter, without=without, constants=constants, verify=verify)
         return
@@ -117,4 +117,4 @@ def iter_keyed_base(
         storage, file, context.schema, list(dict.fromkeys([*needed.names, *heads])), without=without, verify=verify
     ):
         rows = with_constants(with_computed_keys(pa.Table.from_batches([batch]), key), constants)
-        yield from apply_filter(rows, filter).select(wanted.names).to_batches()
+        yield from apply_filter(rows, filter).select(projection.names).to_batches()

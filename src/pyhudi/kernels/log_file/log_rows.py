@@ -144,21 +144,21 @@ def read_log_rows(
         CorruptTableError: a block is damaged; names file and offset.
         UnsupportedError: a block or its schema is of a kind that is not served.
     """
-    wanted = _wanted_columns(context, columns, keyed=keyed)
+    projection = _projection_of(context, columns, keyed=keyed)
     block_parts: list[_BlockPart] = []
     numbers: list[Indices] = []
     for number, (block, content) in enumerate(_contents(storage, blocks)):
         try:
-            parts = [_of_part(block_part, part) for block_part in _block_parts(block, content, context, wanted, base_instant)]
+            parts = [_of_part(block_part, part) for block_part in _block_parts(block, content, context, projection, base_instant)]
         except (CorruptTableError, UnsupportedError, SchemaError, KeyFieldError) as error:
             kind = UnsupportedError if isinstance(error, UnsupportedError) else CorruptTableError
             raise kind(f"Log file '{block.path}' of the table at {storage.uri}, block at byte {block.offset}: {error}") from error
         block_parts += parts
         numbers += [np.full(block_part.rows.num_rows, number) for block_part in parts]
-    return _join_blocks(block_parts, numbers, tuple(_held_columns(block, context) for block in blocks), wanted)
+    return _join_blocks(block_parts, numbers, tuple(_held_columns(block, context) for block in blocks), projection)
 
 
-def _wanted_columns(context: RecordContext, columns: Sequence[str], *, keyed: bool) -> pa.Schema:
+def _projection_of(context: RecordContext, columns: Sequence[str], *, keyed: bool) -> pa.Schema:
     """Return the columns to read, all nullable: a delete has no values."""
     deciding = {*context.compared_fields, IS_DELETED, context.delete_field}
     names = {*columns, *deciding}
@@ -177,32 +177,32 @@ def _contents(storage: Storage, blocks: Sequence[LogBlock]) -> Iterator[tuple[Lo
 
 
 def _block_parts(
-    block: LogBlock, content: bytes, context: RecordContext, wanted: pa.Schema, base_instant: str | None
+    block: LogBlock, content: bytes, context: RecordContext, projection: pa.Schema, base_instant: str | None
 ) -> Iterator[_BlockPart]:
     positions = _positions(block, base_instant)
     begin = 0
     if block.type is BlockType.DELETE:
         for deleted in iter_deletes(content):
             end = begin + len(deleted.keys)
-            yield _deletes(deleted, context, wanted, _between(positions, begin, end))
+            yield _deletes(deleted, context, projection, _between(positions, begin, end))
             begin = end
     else:
         other = alignment(context.schema, block.header.instant or "")
-        requested_names = [*wanted.names, OPERATION]
+        requested_names = [*projection.names, OPERATION]
         names = requested_names if other is None else [name for name in map(other.stored_name, requested_names) if name is not None]
         for stored in data_rows(block, content, names):
-            rows = promoted_rows(stored, wanted) if other is None else other.rows(stored)
+            rows = promoted_rows(stored, projection) if other is None else other.rows(stored)
             end = begin + rows.num_rows
-            yield _live(rows, context, wanted, _between(positions, begin, end))
+            yield _live(rows, context, projection, _between(positions, begin, end))
             begin = end
     if positions is not None and begin != len(positions):
         raise CorruptTableError(f"{begin} records have {len(positions)} positions")
 
 
-def _live(rows: pa.Table, context: RecordContext, wanted: pa.Schema, positions: Indices) -> _BlockPart:
+def _live(rows: pa.Table, context: RecordContext, projection: pa.Schema, positions: Indices) -> _BlockPart:
     """Return rows of a data block, some of which may be marked as deletes."""
-    typed = conform(rows, wanted)
-    if RECORD_KEY in wanted.names:
+    typed = conform(rows, projection)
+    if RECORD_KEY in projection.names:
         typed = with_computed_keys(typed, context.virtual_key)
     deletes = marked_deletes(typed, context)
     if OPERATION in rows.schema.names:
@@ -212,12 +212,12 @@ def _live(rows: pa.Table, context: RecordContext, wanted: pa.Schema, positions: 
     return _BlockPart(typed, deletes, hard, positions)
 
 
-def _deletes(deleted: DeletedKeys, context: RecordContext, wanted: pa.Schema, positions: Indices) -> _BlockPart:
+def _deletes(deleted: DeletedKeys, context: RecordContext, projection: pa.Schema, positions: Indices) -> _BlockPart:
     count = len(deleted.keys)
     values, hard = delete_ordering(deleted.ordering, context)
     values[RECORD_KEY] = pa.array(deleted.keys, pa.string())
-    columns = [values[field.name] if field.name in values else pa.nulls(count, field.type) for field in wanted]
-    return _BlockPart(pa.Table.from_arrays(columns, schema=wanted), np.ones(count, bool), hard, positions)
+    columns = [values[field.name] if field.name in values else pa.nulls(count, field.type) for field in projection]
+    return _BlockPart(pa.Table.from_arrays(columns, schema=projection), np.ones(count, bool), hard, positions)
 
 
 def _positions(block: LogBlock, base_instant: str | None) -> Indices | None:
@@ -258,11 +258,11 @@ def _of_part(block_part: _BlockPart, part: tuple[int, int]) -> _BlockPart:
 
 
 def _join_blocks(
-    block_parts: Sequence[_BlockPart], numbers: Sequence[Indices], present_columns: tuple[frozenset[str] | None, ...], wanted: pa.Schema
+    block_parts: Sequence[_BlockPart], numbers: Sequence[Indices], present_columns: tuple[frozenset[str] | None, ...], projection: pa.Schema
 ) -> LogRows:
     if not block_parts:
         nothing, nobody = np.zeros(0, bool), np.zeros(0, np.int64)
-        return LogRows(wanted.empty_table(), nothing, nothing, nobody, nobody, present_columns)
+        return LogRows(projection.empty_table(), nothing, nothing, nobody, nobody, present_columns)
     return LogRows(
         pa.concat_tables([block_part.rows for block_part in block_parts]),
         np.concatenate([block_part.deletes for block_part in block_parts]),

@@ -90,7 +90,7 @@ def _check_end(storage: Storage, base: BaseFile, last: int, count: int) -> None:
 
 def rows_at(storage: Storage, base: BaseFile, schema: pa.Schema, columns: Sequence[str], row_indices: Indices) -> pa.Table:
     """Return some columns of the rows of a base file at some places, which are ascending."""
-    wanted = project_columns(schema, columns)
+    projection = project_columns(schema, columns)
     batches: list[pa.RecordBatch] = []
     begin = 0
     for batch in iter_base_file(storage, base, schema, columns):
@@ -98,4 +98,4 @@ def rows_at(storage: Storage, base: BaseFile, schema: pa.Schema, columns: Sequen
         if first < last:
             batches.append(batch.take(pa.array(row_indices[first:last] - begin)))
         begin += batch.num_rows
-    return pa.Table.from_batches(batches, schema=wanted)
+    return pa.Table.from_batches(batches, schema=projection)

@@ -69,19 +69,19 @@ def iter_merged(
         CorruptTableError: a file of the slice is damaged or missing.
         UnsupportedError: the logs hold what is not served.
     """
-    wanted = project_columns(context.schema, task.columns, meta_columns=True)
-    needed = wanted if filter is None else with_filter_columns(wanted, all_fields(context.schema), filter)
+    projection = project_columns(context.schema, task.columns, meta_columns=True)
+    needed = projection if filter is None else with_filter_columns(projection, all_fields(context.schema), filter)
     masked: list[pa.Array] = []
     for delta in deltas(storage, context, replace(task, columns=tuple(needed.names)), limit_bytes, merge):
         masked.append(delta.masked)
         if counts is not None:
             _add(counts, delta)
         rows = apply_filter(with_constants(delta.rows, constants), filter)
-        yield from rows.select(wanted.names).to_batches()
+        yield from rows.select(projection.names).to_batches()
     if task.slice.base is not None:
         without = np.sort(pa.concat_arrays(masked).to_numpy())
         yield from iter_keyed_base(
-            storage, context, task.slice.base, wanted.names, filter, without=without, constants=constants, verify=verify
+            storage, context, task.slice.base, projection.names, filter, without=without, constants=constants, verify=verify
         )
 
 

@@ -119,18 +119,18 @@ class _MergeState:
 
     def apply(self, targets: Indices, versions: Indices) -> None:
         """Apply a version to each of some targets."""
-        dies, is_hard = self._delete_versions[versions], self._commit_time_delete_versions[versions]
-        free = self.empty[targets] | self._deleted_by_commit_time[targets] | is_hard
+        is_delete, is_commit_time_delete = self._delete_versions[versions], self._commit_time_delete_versions[versions]
+        free = self.empty[targets] | self._deleted_by_commit_time[targets] | is_commit_time_delete
         wins = free | self._at_least(targets, versions)
-        mixes = ~(self.empty[targets] | self.deleted[targets] | dies)
-        filled = self._move_values(targets, versions, wins, mixes)
+        merges = ~(self.empty[targets] | self.deleted[targets] | is_delete)
+        filled = self._move_values(targets, versions, wins, merges)
         for name, source in self._ordered_by.items():
             takes = wins & (self._has_column(name, versions) | self.empty[targets])
             source[targets[takes]] = versions[takes]
-        self.reinserted[targets] |= wins & self._was_deleted[targets] & ~dies
-        self.deleted[targets] = np.where(wins, dies, self.deleted[targets])
-        self._deleted_by_commit_time[targets] = np.where(wins, is_hard, self._deleted_by_commit_time[targets])
-        self._was_deleted[targets] |= is_hard
+        self.reinserted[targets] |= wins & self._was_deleted[targets] & ~is_delete
+        self.deleted[targets] = np.where(wins, is_delete, self.deleted[targets])
+        self._deleted_by_commit_time[targets] = np.where(wins, is_commit_time_delete, self._deleted_by_commit_time[targets])
+        self._was_deleted[targets] |= is_commit_time_delete
         self.empty[targets] = False
         self.changed[targets] |= wins | filled
 
@@ -138,23 +138,23 @@ class _MergeState:
         """Say which versions have ordering values not smaller than those of their targets."""
         result = np.ones(len(targets), bool)
         for name, rank in reversed(self._ranks.items()):
-            there = rank[self._ordered_by[name][targets]]
-            new = np.where(self._has_column(name, versions), rank[versions], there)
-            result = (new > there) | ((new == there) & result)
+            stored_ranks = rank[self._ordered_by[name][targets]]
+            new = np.where(self._has_column(name, versions), rank[versions], stored_ranks)
+            result = (new > stored_ranks) | ((new == stored_ranks) & result)
         return result
 
-    def _move_values(self, targets: Indices, versions: Indices, wins: Mask, mixes: Mask) -> Mask:
+    def _move_values(self, targets: Indices, versions: Indices, wins: Mask, merges: Mask) -> Mask:
         """Note where the values of the targets come from now; returns which late versions have filled a gap."""
         filled = np.zeros(len(targets), bool)
         for name, source in self.sources.items():
-            there, brings = source[targets], self._has_column(name, versions)
+            current, has_value = source[targets], self._has_column(name, versions)
             gap = self._present_masks.get(name)
             if gap is None:
-                source[targets] = np.where(wins, np.where(brings, versions, np.where(mixes, there, _NOBODY)), there)
+                source[targets] = np.where(wins, np.where(has_value, versions, np.where(merges, current, _NOBODY)), current)
                 continue
-            on_top = np.where(mixes, np.where(brings & ~gap[versions], versions, there), np.where(brings, versions, _NOBODY))
-            fills = ~wins & mixes & self._has_column.everything(versions) & gap[there] & ~gap[versions]
-            source[targets] = np.where(wins, on_top, np.where(fills, versions, there))
+            on_top = np.where(merges, np.where(has_value & ~gap[versions], versions, current), np.where(has_value, versions, _NOBODY))
+            fills = ~wins & merges & self._has_column.everything(versions) & gap[current] & ~gap[versions]
+            source[targets] = np.where(wins, on_top, np.where(fills, versions, current))
             filled |= fills
         return filled
 

@@ -15,7 +15,7 @@ from pyhudi.schema.meta_columns import COMMIT_TIME, RECORD_KEY
 
 #: What `retained_rows` takes.
 KEY_COLUMNS: Final = (RECORD_KEY, COMMIT_TIME)
-_SHOWN: Final = 3
+_MOST_NAMED: Final = 3
 
 
 class DuplicateRule(enum.Enum):
@@ -65,8 +65,8 @@ def _ranks(column: pa.ChunkedArray) -> np.ndarray[tuple[int], np.dtype[np.int64]
 
 
 def _refuse_ties(keys: pa.Table, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
-    names = ", ".join(f"'{name}'" for name in keys.column(RECORD_KEY).take(pa.array(rows[:_SHOWN])).to_pylist())
-    more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
+    names = ", ".join(f"'{name}'" for name in keys.column(RECORD_KEY).take(pa.array(rows[:_MOST_NAMED])).to_pylist())
+    more = f" and {len(rows) - _MOST_NAMED} more" if len(rows) > _MOST_NAMED else ""
     raise UsageError(
         f"record key {names}{more} has several rows of one commit, between which insert_type does not choose. Nothing was changed; with"
         " upsert_type the last of them stays."

@@ -80,20 +80,20 @@ def slice_delta(storage: Storage, context: RecordContext, task: SliceTask) -> De
 
 def _delta_of(storage: Storage, context: RecordContext, task: SliceTask, blocks: Sequence[LogBlock]) -> Delta:
     base = task.slice.base
-    wanted = project_columns(context.schema, task.columns, meta_columns=True)
+    projection = project_columns(context.schema, task.columns, meta_columns=True)
     # A merger of the owner's may look at any column.
-    needed = wanted if context.merger is None else project_columns(context.schema, None, meta_columns=True)
+    needed = projection if context.merger is None else project_columns(context.schema, None, meta_columns=True)
     instant = None if base is None else base.name.instant
     if base is not None and _has_positions(context, task, blocks, instant):
         log = read_log_rows(storage, context, blocks, needed.names, base_instant=instant, keyed=False)
         match, groups = match_positions(storage, base, log.positions)
-        return _merge_by_key(storage, context, base, log, groups, match, wanted)
+        return _merge_by_key(storage, context, base, log, groups, match, projection)
     log = read_log_rows(storage, context, blocks, needed.names, base_instant=instant, part=task.part)
     groups = codes(log.keys)
     match = match_base(storage, context, base, log, groups)
     if context.mixes_versions or any(present is not None for present in log.present_columns):
-        return _merge_partially(storage, context, base, log, blocks, targets_of(groups, match), match, wanted)
-    return _merge_by_key(storage, context, base, log, groups, match, wanted)
+        return _merge_partially(storage, context, base, log, blocks, targets_of(groups, match), match, projection)
+    return _merge_by_key(storage, context, base, log, groups, match, projection)
 
 
 def _has_positions(context: RecordContext, task: SliceTask, blocks: Sequence[LogBlock], instant: str | None) -> bool:
@@ -112,7 +112,7 @@ def chosen_blocks(storage: Storage, task: SliceTask) -> list[LogBlock]:
 
 
 def _merge_by_key(
-    storage: Storage, context: RecordContext, base: BaseFile | None, log: LogRows, groups: Indices, match: BaseMatch, wanted: pa.Schema
+    storage: Storage, context: RecordContext, base: BaseFile | None, log: LogRows, groups: Indices, match: BaseMatch, projection: pa.Schema
 ) -> Delta:
     """Merge by the winner among the versions of each key."""
     winner = winners(groups, [log.rows.column(name) for name in context.compared_fields], log.commit_time_deletes)
@@ -128,7 +128,7 @@ def _merge_by_key(
     times[log.deletes[winner]] = 0
     return Delta(
         masked=pa.array(match.rows[wins]),
-        rows=_cast_rows(_take_rows(log.rows, winner, times), wanted),
+        rows=_cast_rows(_take_rows(log.rows, winner, times), projection),
         late=int(late.sum()),
         inserts=int(times[~met].sum()),
         log_records=log.rows.num_rows,
@@ -172,7 +172,7 @@ def _merge_partially(
     blocks: Sequence[LogBlock],
     targets: Targets,
     match: BaseMatch,
-    wanted: pa.Schema,
+    projection: pa.Schema,
 ) -> Delta:
     """Merge by applying the versions to the base rows one after the other."""
     versions = log.rows.combine_chunks()
@@ -182,11 +182,11 @@ def _merge_partially(
     if context.merger is None:
         folded, sources = merge_versions(context, log, versions, targets)
         indices = folded.live_targets(targets)
-        rows = pa.Table.from_arrays(values_of(versions, sources, indices, wanted.names), schema=wanted)
+        rows = pa.Table.from_arrays(values_of(versions, sources, indices, projection.names), schema=projection)
     else:
         folded, records = fold_records(context, log, blocks, versions, targets)
         indices = folded.live_targets(targets)
-        rows = pa.Table.from_pylist([records[index] for index in indices.tolist()], schema=wanted)
+        rows = pa.Table.from_pylist([records[index] for index in indices.tolist()], schema=projection)
     return Delta(
         masked=pa.array(match.rows[folded.changed[: len(match.rows)]]),
         rows=rows,
@@ -196,5 +196,5 @@ def _merge_partially(
     )
 
 
-def _cast_rows(rows: pa.Table, wanted: pa.Schema) -> pa.Table:
-    return pa.Table.from_arrays([rows.column(name) for name in wanted.names], schema=wanted)
+def _cast_rows(rows: pa.Table, projection: pa.Schema) -> pa.Table:
+    return pa.Table.from_arrays([rows.column(name) for name in projection.names], schema=projection)

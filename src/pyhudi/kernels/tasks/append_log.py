@@ -54,8 +54,10 @@ def run_append_task(
     started = time.perf_counter()
     keyed = pa.concat_tables(keyed_batches(rows, context))
     by_commit_time = commit_time_deletes(keyed)
-    doomed = by_commit_time | marked_deletes(keyed, context)
-    live, deletes = (keyed, keyed.slice(0, 0)) if not doomed.any() else (keyed.filter(pa.array(~doomed)), keyed.filter(pa.array(doomed)))
+    is_delete = by_commit_time | marked_deletes(keyed, context)
+    live, deletes = (
+        (keyed, keyed.slice(0, 0)) if not is_delete.any() else (keyed.filter(pa.array(~is_delete)), keyed.filter(pa.array(is_delete)))
+    )
     blocks = _blocks(live, deletes, context, settings, task)
     written = list(_write_files(storage, settings, task, blocks))
     spent = int((time.perf_counter() - started) * 1000)

@@ -117,13 +117,13 @@ def join_rows(log_rows: LogRows, context: RecordContext, partition_path: str) ->
     indices = np.sort(winners(groups, ordering, log_rows.commit_time_deletes))
     deleted = log_rows.deletes | log_rows.commit_time_deletes
     wiped = _wiped_before(groups, log_rows.commit_time_deletes, indices)
-    doomed = indices[deleted[indices]]
+    deleted_indices = indices[deleted[indices]]
     keys = log_rows.rows.column(RECORD_KEY)
     values = [log_rows.rows.column(name) for name in context.ordering_fields]
     entries: list[tuple[str, object]] = [(keys[index].as_py(), COMMIT_TIME_DELETE) for index in wiped.tolist()]
     entries += [
         (keys[index].as_py(), COMMIT_TIME_DELETE if log_rows.commit_time_deletes[index] or not values else _ordering(values, index))
-        for index in doomed.tolist()
+        for index in deleted_indices.tolist()
     ]
     return JoinedRows(
         log_rows.rows.take(pa.array(indices[~deleted[indices]])),

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from pyhudi.errors import OptionError
-from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_indices
+from pyhudi.kernels.arrays.bucket_hash import bucket_indices, consistent_hashes
 from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.partition_folder import ensure_partition
 from pyhudi.kernels.merge.merge_slice import iter_merged
@@ -32,9 +32,9 @@ _HASH_FIELDS: Final = "hoodie.bucket.index.hash.field"
 
 @dataclass(frozen=True, slots=True)
 class ResizeTask:
-    """Move the rows of some slices to the buckets of a ring at `instant`.
+    """Move the rows of some slices to the buckets of consistent hashing at `instant`.
 
-    `ends` are where the stretches of the whole new ring end; `buckets` are the file ids to write, by the numbers of their stretches.
+    `ends` are where the new hash ranges end; `buckets` are the file ids to write, by the numbers of their hash ranges.
     `hash_fields` are the record key fields that are hashed. `write_token` is `<task>-<stage>-<attempt>`, `limit_bytes` how many bytes
     of logs are merged at once.
     """
@@ -72,7 +72,7 @@ def _route_rows(storage: Storage, context: RecordContext, task: ResizeTask) -> I
     for merge in task.merges:
         for batch in iter_merged(storage, context, merge, limit_bytes=task.limit_bytes):
             rows = pa.Table.from_batches([batch])
-            indices = ring_indices(task.ends, ring_hashes(batch.column(RECORD_KEY), task.hash_fields))
+            indices = bucket_indices(task.ends, consistent_hashes(batch.column(RECORD_KEY), task.hash_fields))
             for index in np.unique(indices).tolist():
                 if index not in task.buckets:
                     key = rows.column(RECORD_KEY)[int(np.flatnonzero(indices == index)[0])]

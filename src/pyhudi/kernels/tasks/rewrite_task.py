@@ -120,9 +120,9 @@ def _in_passes(storage: Storage, context: RecordContext, task: RewriteTask, pass
     for first in range(0, len(positions), pass_rows):
         parts, begin = [], 0
         for part in rows_of_slices(storage, context, task):
-            here = positions[begin : begin + part.num_rows]
+            part_positions = positions[begin : begin + part.num_rows]
             begin += part.num_rows
-            is_in = (here >= first) & (here < first + pass_rows)
+            is_in = (part_positions >= first) & (part_positions < first + pass_rows)
             if is_in.any():
                 parts.append(part.filter(pa.array(is_in)))
         inside = positions[(positions >= first) & (positions < first + pass_rows)]

@@ -72,29 +72,29 @@ class MetadataSettings:
     created: Mapping[str, IndexDefinition | None] = field(default_factory=dict)
     dropped: frozenset[str] = frozenset()
 
-    def wanted(self, config: TableConfig) -> tuple[str, ...]:
+    def enabled_partitions(self, config: TableConfig) -> tuple[str, ...]:
         """Return the partitions that there shall be; those that the table has and no option speaks of stay beside them."""
         stated = {} if self.enabled is None else self._read_flag(bool(config.partition_fields))
         if self.left_to_builds:
             known = (partitions.FILES, *config.metadata_partitions)
-            stated = {name: is_wanted for name, is_wanted in stated.items() if name in known or not is_wanted}
+            stated = {name: is_enabled for name, is_enabled in stated.items() if name in known or not is_enabled}
         stated |= dict.fromkeys(self.created, True) | dict.fromkeys(self.dropped, False)
         if config.is_merge_on_read or config.version < TableVersion.EIGHT:
             # Apache Hudi takes a partition without statistics for one without matching rows, as soon as another one has some. Version 6
             # has none at all.
             stated[partitions.PARTITION_STATS] = False
         others = (name for name in config.metadata_partitions if name not in stated)
-        return (*(name for name, is_wanted in stated.items() if is_wanted), *others)
+        return (*(name for name, is_enabled in stated.items() if is_enabled), *others)
 
     def _read_flag(self, is_partitioned: bool) -> dict[str, bool]:
         """Return what options say of partitions; indexes that they do not speak of are left out."""
         by_partition = self.column_stats and self.partition_stats and is_partitioned
         stated = {partitions.FILES: True, partitions.COLUMN_STATS: self.column_stats, partitions.PARTITION_STATS: by_partition}
         indexes = {partitions.RECORD_INDEX: self.record_index, partitions.BLOOM_FILTERS: self.bloom_filters}
-        return stated | {name: is_wanted for name, is_wanted in indexes.items() if is_wanted is not None}
+        return stated | {name: is_enabled for name, is_enabled in indexes.items() if is_enabled is not None}
 
     @property
-    def asked_columns(self) -> tuple[str, ...]:
+    def named_columns(self) -> tuple[str, ...]:
         """The columns that options name for statistics, where there shall be any."""
         return self.columns if self.enabled and self.column_stats else ()
 

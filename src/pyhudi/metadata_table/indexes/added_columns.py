@@ -27,7 +27,7 @@ class StaleStatisticsError(CorruptTableError):
     """Statistics are of a column that had the name before, or were not kept up meanwhile."""
 
 
-def record_added_columns(table: DataTable, known: IndexDefinition, wanted: IndexDefinition) -> MetadataWriterTable:
+def record_added_columns(table: DataTable, known: IndexDefinition, definition: IndexDefinition) -> MetadataWriterTable:
     """Record what the latest base files say of columns that only the wanted definition has; return the metadata table as it is then.
 
     Raises:
@@ -35,10 +35,10 @@ def record_added_columns(table: DataTable, known: IndexDefinition, wanted: Index
         StaleStatisticsError: there are others of a column of that name, of before.
         StorageError: the storage failed; the columns are not in the index.
     """
-    added = tuple(name for name in wanted.source_fields if name not in known.source_fields)
+    added = tuple(name for name in definition.source_fields if name not in known.source_fields)
     if table.schema is None or not added:
         return table.mdt
-    types = bound_types(table.schema, added, wanted.version)
+    types = bound_types(table.schema, added, definition.version)
     files: dict[str, ColumnStats] = {}
     of_partitions: dict[str, MetadataRecord] = {}
     for path in table.view.partition_paths():

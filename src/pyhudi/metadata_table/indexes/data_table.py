@@ -161,16 +161,16 @@ class DataTable:
     def _look_up(self, paths: Collection[str]) -> Mapping[str, Mapping[str, ColumnStats]]:
         if not paths or self._known is None:
             return {}
-        wanted: dict[str, str] = {}
+        path_by_key: dict[str, str] = {}
         for path in paths:
             partition_path, _, name = path.rpartition("/")
-            wanted |= {keys.column_stats_key(column, partition_path, name): path for column in self.types}
+            path_by_key |= {keys.column_stats_key(column, partition_path, name): path for column in self.types}
         result: dict[str, dict[str, ColumnStats]] = {}
-        for key, record in self._known.get_many(wanted):
+        for key, record in self._known.get_many(path_by_key):
             if not isinstance(record, ColumnStats):
                 raise CorruptTableError(f"the partition {self._known.name} of the metadata table holds a {type(record).__name__}")
             if not record.is_deleted:
-                result.setdefault(wanted[key], {})[record.column] = record
+                result.setdefault(path_by_key[key], {})[record.column] = record
         return result
 
 

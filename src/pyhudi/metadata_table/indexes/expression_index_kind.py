@@ -86,11 +86,11 @@ class _Index:
         """Return the keys of the bounds of partitions that there are; of all that there may be while the index is being built."""
         if self._is_bloom:
             return ()
-        wanted = [keys.expression_partition_stats_key(self._field, path) for path in self._table.view.partition_paths()]
+        record_keys = [keys.expression_partition_stats_key(self._field, path) for path in self._table.view.partition_paths()]
         if self._partition in self._table.view.config.metadata_partitions_inflight:
-            return tuple(wanted)
+            return tuple(record_keys)
         index = self._table.partition(self._partition)
-        return () if index is None else tuple(key for key, _ in index.get_many(wanted))
+        return () if index is None else tuple(key for key, _ in index.get_many(record_keys))
 
     def deletion(self, path: str, name: str, instant: str) -> tuple[str, MetadataRecord]:
         """Return key and tombstone of a base file."""

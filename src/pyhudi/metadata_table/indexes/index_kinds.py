@@ -34,5 +34,5 @@ def kind_of(partition: str) -> PartitionKind | None:
 
 def with_kinds(names: Iterable[str]) -> dict[str, PartitionKind]:
     """Return those of the partitions that are written, by name, in the order in which they are recorded."""
-    wanted = set(names)
-    return {name: kind for kind in KINDS for name in sorted(wanted) if kind.serves(name)}
+    partition_names = set(names)
+    return {name: kind for kind in KINDS for name in sorted(partition_names) if kind.serves(name)}

@@ -114,14 +114,14 @@ class RecordIndexKind:
 
 
 @dataclass(frozen=True, slots=True)
-class _MovedKeys:
+class _KeyMoves:
     """The keys that came into a file group with a commit, and those that left it."""
 
     added: pa.StringArray
     removed: pa.StringArray
 
 
-_NOBODY = _MovedKeys(NO_STRINGS, NO_STRINGS)
+_NOBODY = _KeyMoves(NO_STRINGS, NO_STRINGS)
 
 
 def _by_path(file_slices: Sequence[_FileSliceOrChange]) -> dict[str, list[_FileSliceOrChange]]:
@@ -175,9 +175,9 @@ def _changes(table: DataTable, index: _Entries, changes: Sequence[SliceChange], 
         return ColumnChanges(NO_STRINGS, [], np.empty(0, np.int64), NO_STRINGS)
     rows = table.rows
     moves = LocalEngine().run(lambda change: _diff_keys(rows, index, change), changes)
-    added = joined(moved.added for moved in moves)
-    which = np.repeat(np.arange(len(moves)), [len(moved.added) for moved in moves])
-    removed = joined(index.to_delete(change, without(moved.removed, added)) for change, moved in zip(changes, moves, strict=True))
+    added = joined(move.added for move in moves)
+    which = np.repeat(np.arange(len(moves)), [len(move.added) for move in moves])
+    removed = joined(index.to_delete(change, without(move.removed, added)) for change, move in zip(changes, moves, strict=True))
     return ColumnChanges(added, [_location(table, change.group, instant) for change in changes], which, removed)
 
 
@@ -186,32 +186,32 @@ def _location(table: DataTable, group: FileGroupId, instant: str) -> bytes:
     return table.mdt.encoder.encode(RecordLocation(group.partition_path, group.file_id, millis))
 
 
-def _diff_keys(rows: SliceRows, index: _Entries, change: SliceChange) -> _MovedKeys:
+def _diff_keys(rows: SliceRows, index: _Entries, change: SliceChange) -> _KeyMoves:
     if change.keeps_keys:
         return _NOBODY
     if change.appended:
         return _diff_logged_keys(rows, index, change)
     before, after = rows.keys(change.before), rows.keys(change.after)
-    return _MovedKeys(without(after, before), without(before, after))
+    return _KeyMoves(without(after, before), without(before, after))
 
 
-def _diff_logged_keys(rows: SliceRows, index: _Entries, change: SliceChange) -> _MovedKeys:
+def _diff_logged_keys(rows: SliceRows, index: _Entries, change: SliceChange) -> _KeyMoves:
     """Look at the keys that the new logs speak of: those that the index has here were here before."""
     counted = any(stat.num_inserts or stat.num_deletes for stat in change.stats)
     if not (counted or rows.marks_deletes or rows.may_hold_deletes(change.before)):
         return _NOBODY
     keys, has_deletes = rows.logged(change)
-    here = index.existing_keys(change, keys)
-    if not has_deletes and len(here) == len(keys):
+    indexed = index.existing_keys(change, keys)
+    if not has_deletes and len(indexed) == len(keys):
         return _NOBODY
     after = rows.keys(change.after, keys)
-    return _MovedKeys(without(after, here), without(here, after))
+    return _KeyMoves(without(after, indexed), without(indexed, after))
 
 
 def _find_indexed(index: MetadataPartition | None, keys: pa.StringArray, group: FileGroupId) -> pa.StringArray:
     """Return those of the keys that the index has in a file group."""
     if index is None or not len(keys):
         return NO_STRINGS
-    here = (group.partition_path, group.file_id)
+    group_id = (group.partition_path, group.file_id)
     matches = ((key, position) for key, position in index.get_many(keys.to_pylist()) if isinstance(position, RecordLocation))
-    return pa.array([key for key, position in matches if (position.partition_path, position.file_id) == here], pa.string())
+    return pa.array([key for key, position in matches if (position.partition_path, position.file_id) == group_id], pa.string())

@@ -116,8 +116,8 @@ class SliceRows:
 
     def rows(self, slice_: FileSlice | None, columns: Sequence[str], among: pa.Array | None = None) -> pa.Table:
         """Return record key and columns of a slice's rows, or of those whose key is `among` some."""
-        wanted = self._schema(columns)
-        return pa.Table.from_batches(self.batches(slice_, columns, among), wanted)
+        columns_schema = self._schema(columns)
+        return pa.Table.from_batches(self.batches(slice_, columns, among), columns_schema)
 
     def batches(self, slice_: FileSlice | None, columns: Sequence[str], among: pa.Array | None = None) -> Iterator[pa.RecordBatch]:
         """Yield record key and columns of a slice's rows in batches of bounded size; log files are held against their checksums."""

@@ -77,11 +77,11 @@ def prepare(
     if mdt is None:
         in_step = _rebuild(state, config, schema, sources, settings)
         return in_step.config, in_step
-    config = _without_unwanted(storage, config, sources, settings)
+    config = _without_disabled(storage, config, sources, settings)
     table = DataTable(state.view.with_config(config), mdt, schema, settings)
     delete_forgotten(table)
     try:
-        in_step = _complete(table, settings.wanted(config), settings, sources)
+        in_step = _complete(table, settings.enabled_partitions(config), settings, sources)
     except StaleStatisticsError as error:
         in_step = _rebuild(replace(state, reason=str(error)), config, schema, sources, settings)
     return in_step.config, in_step
@@ -152,31 +152,31 @@ def _rebuild(
 ) -> MetadataSync:
     storage = state.view.storage
     config = without_lost_definitions(storage, config, sources)
-    wanted = settings.wanted(config)
+    enabled_partitions = settings.enabled_partitions(config)
     if config.metadata_partitions:
         _log.warning("the metadata table of %s is rebuilt: %s", storage.uri, state.trouble)
         config = with_partitions(storage, config, (), sources)
     mdt = create_metadata_table(storage, config, sources)
     view = FileSystemView(storage, config, state.view.timeline)
-    return _complete(DataTable(view, mdt, schema, settings), wanted, settings, sources)
+    return _complete(DataTable(view, mdt, schema, settings), enabled_partitions, settings, sources)
 
 
-def _complete(table: DataTable, wanted: Collection[str], settings: MetadataSettings, sources: TimeAndIds) -> MetadataSync:
+def _complete(table: DataTable, enabled_partitions: Collection[str], settings: MetadataSettings, sources: TimeAndIds) -> MetadataSync:
     """Build the partitions that are missing, and define again what options or the schema have changed."""
     view, mdt = table.view, table.mdt
     storage, config, timeline = view.storage, view.config, view.timeline
     built: list[str] = []
-    for name, kind in with_kinds(wanted).items():
+    for name, kind in with_kinds(enabled_partitions).items():
         if name in config.metadata_partitions_inflight:
             continue
-        is_there = name in config.metadata_partitions
-        if is_there and settings.enabled is not None:
+        exists = name in config.metadata_partitions
+        if exists and settings.enabled is not None:
             mdt = _with_added_columns(table if mdt is table.mdt else table.reopened(table.view, mdt), name, kind)
         changed = _define(table, name, kind, sources, again=settings.enabled is not None)
-        if changed is not config or not is_there:
+        if changed is not config or not exists:
             config = changed
             table = table.reopened(FileSystemView(storage, config, timeline) if changed is not table.view.config else table.view, mdt)
-        if not is_there:
+        if not exists:
             mdt = build_partition(mdt, name, kind.initial(table, name), data=timeline)
             built.append(name)
     if built:
@@ -188,8 +188,8 @@ def _complete(table: DataTable, wanted: Collection[str], settings: MetadataSetti
 def _with_added_columns(table: DataTable, partition: str, kind: PartitionKind) -> MetadataWriterTable:
     """Return the metadata table with statistics of columns that are about to come into the index."""
     known = table.definitions.get(partition)
-    wanted = kind.definition(table, partition) if partition == COLUMN_STATS and known is not None else None
-    return table.mdt if known is None or wanted is None else record_added_columns(table, known, wanted)
+    definition = kind.definition(table, partition) if partition == COLUMN_STATS and known is not None else None
+    return table.mdt if known is None or definition is None else record_added_columns(table, known, definition)
 
 
 def _define(table: DataTable, partition: str, kind: PartitionKind, sources: TimeAndIds, *, again: bool) -> TableConfig:
@@ -213,15 +213,15 @@ def _define(table: DataTable, partition: str, kind: PartitionKind, sources: Time
     return replace(config, properties=store_properties(storage, {PATH_PROPERTY: PATH}, sources.clock.now()))
 
 
-def _without_unwanted(storage: Storage, config: TableConfig, sources: TimeAndIds, settings: MetadataSettings) -> TableConfig:
+def _without_disabled(storage: Storage, config: TableConfig, sources: TimeAndIds, settings: MetadataSettings) -> TableConfig:
     """Delete the partitions that options have switched off: first from the properties, so that nobody reads them any more."""
-    wanted = settings.wanted(config)
-    dropped = [name for name in config.metadata_partitions if name not in wanted]
+    enabled_partitions = settings.enabled_partitions(config)
+    dropped = [name for name in config.metadata_partitions if name not in enabled_partitions]
     if not dropped:
         return config
-    _refuse_to_drop_what_is_needed(storage, dropped, wanted)
+    _refuse_to_drop_what_is_needed(storage, dropped, enabled_partitions)
     _log.info("partitions of the metadata table of %s that are switched off go: %s", storage.uri, ", ".join(dropped))
-    names, inflight = [name for name in config.metadata_partitions if name in wanted], config.metadata_partitions_inflight
+    names, inflight = [name for name in config.metadata_partitions if name in enabled_partitions], config.metadata_partitions_inflight
     config = with_partitions(storage, config, names, sources, inflight)
     definitions = load_definitions(storage, config)
     if not definitions.keys().isdisjoint(dropped):

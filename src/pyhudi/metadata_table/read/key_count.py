@@ -52,5 +52,5 @@ def _count(parts: Sequence[Part], largest: int) -> int:
             last.update((row, (index, part.file is not None)) for row in rows)
     file = parts[largest].file
     known = set() if file is None or not last else {row for row, _ in file.get_many(sorted(last))}
-    live = sum(is_there or (row in known and index < largest) for row, (index, is_there) in last.items())
+    live = sum(is_present or (row in known and index < largest) for row, (index, is_present) in last.items())
     return _entries(parts[largest]) - len(known) + live

@@ -262,8 +262,8 @@ class MetadataTable:
                 if not stats.is_deleted:
                     yield stats
 
-    def _get(self, partition: str, wanted: Iterable[str], kind: type[R]) -> Iterator[tuple[str, R]]:
-        for key, record in self.partition(partition).get_many(wanted):
+    def _get(self, partition: str, record_keys: Iterable[str], kind: type[R]) -> Iterator[tuple[str, R]]:
+        for key, record in self.partition(partition).get_many(record_keys):
             yield key, self._of_kind(record, kind, partition)
 
     def _of_kind(self, record: MetadataRecord, kind: type[R], partition: str) -> R:

@@ -95,7 +95,7 @@ class MetadataView(CheckedView):
 
     def _sizes_of(self, partition_path: str) -> dict[str, int] | None:
         known = self._sizes.get(partition_path)
-        return self._ask(lambda table: table.sizes(partition_path)) if known is None else known
+        return self._query(lambda table: table.sizes(partition_path)) if known is None else known
 
     def _newest(self, partition_path: str) -> PartitionFiles:
         if partition_path in self._by_id or partition_path in self._sizes:
@@ -118,7 +118,7 @@ class MetadataView(CheckedView):
         newest = newest_files(self.storage.uri, partition_path, sizes, self.timeline, file_ids)
         return self._latest_of(partition_path, self._visible(partition_path, newest))
 
-    def _ask(self, question: Callable[[MetadataTable], _Answer]) -> _Answer | None:
+    def _query(self, question: Callable[[MetadataTable], _Answer]) -> _Answer | None:
         """Return what the metadata table answers, None when it turns out to be damaged."""
         if self._table is None:
             return None

@@ -66,10 +66,10 @@ class Part:
 
 def parts_of(storage: Storage, slice_: FileSlice, timeline: Timeline, files: ExitStack) -> Iterator[Part]:
     """Yield the base file and the log blocks of a slice, oldest first; they can be read as long as `files` is open."""
-    opened = files.enter_context(SliceFiles(storage, slice_, timeline))
-    if slice_.base is not None and (base := opened.base()) is not None:
+    slice_files = files.enter_context(SliceFiles(storage, slice_, timeline))
+    if slice_.base is not None and (base := slice_files.base()) is not None:
         yield Part(base[0], (), slice_.base.size)
-    for source, block in opened.blocks():
+    for source, block in slice_files.blocks():
         if block.type is BlockType.DELETE:
             yield Part(None, tuple(deleted_keys(source, block)), block.content_size)
         else:

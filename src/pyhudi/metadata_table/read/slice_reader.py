@@ -52,9 +52,9 @@ class SliceReader:
 
     def get_many(self, keys: Iterable[str]) -> Iterator[tuple[str, MetadataRecord]]:
         """Yield (key, record) for those of the keys that are here."""
-        wanted = set(keys)
-        rows = sorted(key.encode() for key in wanted)
-        return self._merge_records(lambda file: file.get_many(rows), wanted.__contains__)
+        unique_keys = set(keys)
+        rows = sorted(key.encode() for key in unique_keys)
+        return self._merge_records(lambda file: file.get_many(rows), unique_keys.__contains__)
 
     def scan(self, prefix: str = "") -> Iterator[tuple[str, MetadataRecord]]:
         """Yield (key, record) of the keys that begin with `prefix`, in no particular order."""

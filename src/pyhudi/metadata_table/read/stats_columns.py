@@ -124,8 +124,8 @@ def _decode(part: CellPart, layout: Layout) -> StatsColumns:
         at.optional_text()
     at.text()
     kinds_of_record = at.number()
-    wanted = (int(RecordType.COLUMN_STATS), int(RecordType.PARTITION_STATS))
-    if not np.isin(kinds_of_record, wanted).all() or at.number().any() or at.number().any() or (at.number() != 1).any():
+    stats_types = (int(RecordType.COLUMN_STATS), int(RecordType.PARTITION_STATS))
+    if not np.isin(kinds_of_record, stats_types).all() or at.number().any() or at.number().any() or (at.number() != 1).any():
         raise ValueError("it is not of column statistics")
     name_starts, name_sizes = at.optional_text()
     at.optional_text()

@@ -128,9 +128,9 @@ def _file_problems(table: MetadataTable, view: FileSystemView) -> Iterator[Probl
     The metadata table lists none of these: what it lists must be there, of whatever write it is.
     """
     known = set(table.partition_paths())
-    there = {path: list(view.storage.list(path)) for path in view.partition_paths()}
-    for path in sorted(known | there.keys()):
-        stated, stored = table.files(path), there.get(path, [])
+    listed = {path: list(view.storage.list(path)) for path in view.partition_paths()}
+    for path in sorted(known | listed.keys()):
+        stated, stored = table.files(path), listed.get(path, [])
         in_metadata_table, on_storage = _list_committed_files(view, path, stated), _list_committed_files(view, path, stored)
         for name in sorted({file.name for file in stated} - {file.name for file in stored} - in_metadata_table.keys()):
             yield "files that the metadata table lists are there", f"{path}/{name}", "it is listed and missing, and of no completed write"

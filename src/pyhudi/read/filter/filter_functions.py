@@ -52,8 +52,8 @@ def call_of(name: str, column: Column, arguments: Sequence[object]) -> FunctionC
     names = _ARGUMENTS.get(function, ())
     given = tuple(map(str, arguments)) or _DEFAULTS.get(function, ())
     if len(given) != len(names) or None in arguments:
-        wanted = ", ".join(("column", *names))
-        raise UsageError(f"The filter calls {name} of '{column.name}' with {len(arguments)} more arguments; it is {name}({wanted}).")
+        signature = ", ".join(("column", *names))
+        raise UsageError(f"The filter calls {name} of '{column.name}' with {len(arguments)} more arguments; it is {name}({signature}).")
     options = tuple(zip(names, given, strict=True))
     kind = Expression(function, dict(options) | {ZONE_OPTION: ZONE}).result_type(column.type)
     if kind is None:

@@ -275,9 +275,9 @@ class _Parser:
         return result
 
     def _take_word(self, word: str) -> bool:
-        is_there = self._peek().is_word(word)
-        self._at += is_there
-        return is_there
+        is_match = self._peek().is_word(word)
+        self._at += is_match
+        return is_match
 
     def _expect(self, symbol: str) -> None:
         if not self._take(symbol):
@@ -289,8 +289,8 @@ class _Parser:
 
     def _error(self, expected: str) -> UsageError:
         token = self._peek()
-        seen = "its end" if token.kind == "end" else f"'{token.text}'"
-        return UsageError(f"The filter {self._text!r} has {seen} at character {token.start + 1} where {expected} should be.")
+        actual = "its end" if token.kind == "end" else f"'{token.text}'"
+        return UsageError(f"The filter {self._text!r} has {actual} at character {token.start + 1} where {expected} should be.")
 
 
 def _is_null(operand: Operand) -> Filter:

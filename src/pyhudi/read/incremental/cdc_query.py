@@ -104,9 +104,9 @@ class ChangeData:
     def _present(self, instant: Instant, group: FileGroupId, after: Timeline, stats: Sequence[WriteStat]) -> FileSlice:
         """Return the slice after a commit, all of whose files must be there."""
         file_slice = self._slices.at(group, after)
-        there = {status.name for status in self._slices.files(group)}
+        names = {status.name for status in self._slices.files(group)}
         missing = [
-            name for stat in stats for name in (_name(stat), stat.base_file or "", *(stat.log_files or ())) if name and name not in there
+            name for stat in stats for name in (_name(stat), stat.base_file or "", *(stat.log_files or ())) if name and name not in names
         ]
         if file_slice is None or missing:
             raise self._cleaned(instant, missing[0] if missing else f"of file group {group.file_id}")

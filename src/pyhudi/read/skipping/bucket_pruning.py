@@ -61,7 +61,7 @@ class Buckets:
         if not slices or len(self.key.key_fields) > _MOST_FIELDS or bucket_of(slices[0].group.file_id) is None:
             return []
         choices = [choice for count in range(len(self.key.key_fields), 0, -1) for choice in combinations(self.key.key_fields, count)]
-        hashes = {fields: self._wanted_buckets(fields) for fields in choices}
+        hashes = {fields: self._possible_hashes(fields) for fields in choices}
         if all(hashes_of_field is None for hashes_of_field in hashes.values()):
             return []
         by_path: dict[str, list[FileSlice]] = {}
@@ -71,7 +71,7 @@ class Buckets:
             return []
         return [file_slice for file_slices in by_path.values() for file_slice in self._out(file_slices, hashes)]
 
-    def _wanted_buckets(self, fields: Fields) -> list[int] | None:
+    def _possible_hashes(self, fields: Fields) -> list[int] | None:
         """Return the hashes of the wanted records when these fields are hashed; None when they may have any."""
         keys = keys_by_fields(self.condition, self.schema, self.key, fields)
         return None if keys is None else list_hashes(pa.array(sorted(keys), pa.string()), fields).tolist()

@@ -31,7 +31,7 @@ from pyhudi.read.skipping.bucket_pruning import BUCKET_INDEX, Buckets
 from pyhudi.read.skipping.file_statistics import partition_bounds, slice_bounds
 from pyhudi.read.skipping.function_bounds import bounds_of_call, keeps_order
 from pyhudi.read.skipping.index_selection import MOST_VALUES, expression_indexes, without_values
-from pyhudi.read.skipping.key_lookup import has_unique_keys, key_fields_of, locate, wanted_keys
+from pyhudi.read.skipping.key_lookup import has_unique_keys, key_fields_of, keys_of_condition, locate
 from pyhudi.read.skipping.partition_pruning import path_columns
 from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.schema.internal.schema_history import SchemaHistory, history_of
@@ -107,7 +107,7 @@ class Skipping:
             removed = {file_slice.group for file_slice in others}
             left = left.take(position for position, file_slice in enumerate(left) if file_slice.group not in removed)
         for index, test in self._tests():
-            stays = self._asked(index, test, left)
+            stays = self._evaluate_index(index, test, left)
             if stays is not None and not stays.all():
                 out.append((left.take(np.flatnonzero(~stays).tolist()), index))
                 left = left.take(np.flatnonzero(stays).tolist())
@@ -135,7 +135,7 @@ class Skipping:
         if partitions.BLOOM_FILTERS in self._table.partitions:
             yield partitions.BLOOM_FILTERS, self._by_filters_of_keys
 
-    def _asked(self, index: str, test: _Test, slices: SliceList) -> Mask | None:
+    def _evaluate_index(self, index: str, test: _Test, slices: SliceList) -> Mask | None:
         """Return which slices stay; None when the index does not tell, or asking it does not pay."""
         if self._table is None or not self._pays(index, len(slices)):
             return None
@@ -150,10 +150,10 @@ class Skipping:
         table = self._table
         if table is None or table.is_ahead or self.snapshot.query.mode != "snapshot" or self.snapshot.scope:
             return None  # the index knows where records are now, of the whole table
-        wanted = wanted_keys(table, self.condition, self.snapshot.schema, self.snapshot.config, self._warn)
-        if wanted is None:
+        keys_and_index = keys_of_condition(table, self.condition, self.snapshot.schema, self.snapshot.config, self._warn)
+        if keys_and_index is None:
             return None
-        keys, index = wanted
+        keys, index = keys_and_index
         try:
             if not has_unique_keys(self.snapshot, table, at_any_price=self.at_any_price):
                 return None
@@ -210,8 +210,8 @@ class Skipping:
         return self._may_match(len(slices), {operand: bounds[field]} if bounds else {}) | self._unclear(slices)
 
     def _by_filters_of_keys(self, table: MetadataTable, slices: SliceList) -> Mask:
-        wanted = implied_keys(self.condition, self.snapshot.schema, key_fields_of(self.snapshot.config))
-        return self._by_filters(table, partitions.BLOOM_FILTERS, slices, wanted)
+        implied = implied_keys(self.condition, self.snapshot.schema, key_fields_of(self.snapshot.config))
+        return self._by_filters(table, partitions.BLOOM_FILTERS, slices, implied)
 
     def _by_filters(self, table: MetadataTable, index: str, slices: Sequence[FileSlice], strings: Collection[str] | None) -> Mask:
         if strings is None or len(strings) > MOST_VALUES:

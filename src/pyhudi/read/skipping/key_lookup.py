@@ -40,7 +40,7 @@ _MOST_RECORDS: Final = 1_000
 _CACHED_TABLES: Final = 64
 
 
-def wanted_keys(
+def keys_of_condition(
     table: MetadataTable, condition: Condition, schema: pa.Schema, config: TableConfig, warn: Callable[[str, Exception], None]
 ) -> tuple[set[str], str] | None:
     """Return record keys one of which each matching row has, with the index that tells; None when neither filter nor index does.
@@ -66,14 +66,14 @@ def wanted_keys(
     return None
 
 
-def locate(table: MetadataTable, wanted: Collection[str]) -> dict[str, set[str]]:
+def locate(table: MetadataTable, record_keys: Collection[str]) -> dict[str, set[str]]:
     """Return the file groups in which the record index has some keys, which must be unique, by partition path.
 
     Raises:
         CorruptTableError, UnsupportedError: the index cannot be asked.
     """
     groups: dict[str, set[str]] = {}
-    for indices in table.record_locations(list(wanted)).values():
+    for indices in table.record_locations(list(record_keys)).values():
         for index in indices:
             groups.setdefault(index.partition_path, set()).add(index.file_id)
     return groups
@@ -141,7 +141,7 @@ def _secondary(table: MetadataTable, definition: IndexDefinition, condition: Con
     """Return the keys of the records with the values that a filter leaves of an indexed column; None when it leaves all, or too many."""
     name = definition.source_fields[0] if len(definition.source_fields) == 1 else ""
     column = column_named(name, schema)
-    if column is None or not _is_asked(column.type):
+    if column is None or not _has_one_text_per_value(column.type):
         return None
     kind = column.type
     values = implied_values(condition, column)
@@ -160,7 +160,7 @@ def _secondary(table: MetadataTable, definition: IndexDefinition, condition: Con
     return record_keys
 
 
-def _is_asked(kind: pa.DataType) -> bool:
+def _has_one_text_per_value(kind: pa.DataType) -> bool:
     """Tell whether equal values have one text in the index: -0.0 and 0.0 have two."""
     return is_servable(kind) and not pa.types.is_floating(kind)
 

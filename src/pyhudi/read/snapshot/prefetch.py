@@ -28,8 +28,8 @@ def side_by_side(streams: Sequence[Opener[Item]], *, ahead: int | None = None) -
         ['a', 'b', 'c']
     """
     if len(streams) <= 1:
-        for opened in streams:
-            yield from opened()
+        for open_stream in streams:
+            yield from open_stream()
         return
     prefetched: list[_PrefetchedStream[Item]] = [_PrefetchedStream(stream, ahead) for stream in streams]
     waiting = iter(prefetched)
@@ -48,8 +48,8 @@ def side_by_side(streams: Sequence[Opener[Item]], *, ahead: int | None = None) -
             for prefetched_stream in prefetched:
                 yield from prefetched_stream.taken()
         else:
-            for opened in streams:
-                yield from opened()
+            for open_stream in streams:
+                yield from open_stream()
     finally:
         for prefetched_stream in prefetched:
             prefetched_stream.stop()

@@ -108,10 +108,10 @@ def _archived(storage: Storage, config: TableConfig, timeline: Timeline) -> Stor
     """
     archive = archived_instants(storage, config, read_rows)
     matches = [(one.instant, one.metadata) for one in archive if one.metadata is not None and one.metadata.schema_json]
-    seen = [one for one in matches if timeline.is_committed(one[0].requested)] or matches
-    if not seen:
+    committed = [one for one in matches if timeline.is_committed(one[0].requested)] or matches
+    if not committed:
         return None
-    instant, commit = seen[-1]
+    instant, commit = committed[-1]
     recorded = commit.schema_json or ""
     columns = without_meta_columns(avro_to_arrow(recorded))
     return StoredSchema(with_history(columns, _history(storage, config, timeline, instant, commit, columns)), recorded)

@@ -53,9 +53,9 @@ class Snapshot:
     def stored_schema(self) -> StoredSchema:
         """The schema together with its Avro text."""
         was_empty = self.timeline.last_completed() is None
-        seen = self.latest if was_empty else self.timeline
-        is_past = seen.last_completed() != self.latest.last_completed()
-        return table_schema(self.storage, self.config, seen, is_past=is_past)
+        timeline = self.latest if was_empty else self.timeline
+        is_past = timeline.last_completed() != self.latest.last_completed()
+        return table_schema(self.storage, self.config, timeline, is_past=is_past)
 
     @cached_property
     def context(self) -> RecordContext:

@@ -73,13 +73,13 @@ class InternalSchema:
             SchemaError: there is none; names the columns there are.
         """
         result: Field | None = None
-        here: FieldType = self.record
+        parent: FieldType = self.record
         for depth, name in enumerate(path):
-            result = _child(here, name)
+            result = _child(parent, name)
             if result is None:
-                known = ", ".join(field.name for field in children(here)) or "none"
+                known = ", ".join(field.name for field in children(parent)) or "none"
                 raise SchemaError(f"there is no column {'.'.join(path[: depth + 1])}; those there are: {known}.")
-            here = result.type
+            parent = result.type
         assert result is not None, "a path has a name"
         return result
 

@@ -91,8 +91,8 @@ def move_column(schema: InternalSchema, path: Path, position: str) -> InternalSc
     Raises:
         SchemaError: there is none, or the column that it shall follow does not exist.
     """
-    moved = schema.find(path)
-    return _at(schema, path[:-1], lambda record: _move_field(record, moved.name, position))
+    field = schema.find(path)
+    return _at(schema, path[:-1], lambda record: _move_field(record, field.name, position))
 
 
 def retype_column(schema: InternalSchema, path: Path, arrow: pa.DataType) -> InternalSchema:
@@ -183,13 +183,13 @@ def _descend(kind: FieldType, path: Sequence[str], change: Callable[[Field], Fie
 def _move_field(record: RecordType, name: str, position: Position) -> RecordType:
     if position is None:
         return record
-    moved = record.find(name)
-    assert moved is not None, "the column was found before"
-    rest = [field for field in record.fields if field is not moved]
+    field = record.find(name)
+    assert field is not None, "the column was found before"
+    rest = [one for one in record.fields if one is not field]
     if not position:
-        return RecordType((moved, *rest))
+        return RecordType((field, *rest))
     behind = RecordType(tuple(rest)).find(position)
     if behind is None:
         raise SchemaError(f"{name} cannot be after {position}: there is no such column beside it.")
     at = rest.index(behind) + 1
-    return RecordType((*rest[:at], moved, *rest[at:]))
+    return RecordType((*rest[:at], field, *rest[at:]))

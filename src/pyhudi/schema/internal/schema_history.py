@@ -38,8 +38,8 @@ class SchemaHistory:
 
     def at(self, instant: str) -> InternalSchema:
         """Return the version that a commit of this requested time wrote."""
-        wanted = self.stated.get(instant, int(instant) if instant.isdecimal() else 0)
-        earlier = [schema for schema in self.versions if schema.version <= wanted]
+        version = self.stated.get(instant, int(instant) if instant.isdecimal() else 0)
+        earlier = [schema for schema in self.versions if schema.version <= version]
         return earlier[-1] if earlier else self.versions[0]
 
     def changed(self, schema: InternalSchema) -> SchemaHistory:

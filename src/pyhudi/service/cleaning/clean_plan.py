@@ -237,8 +237,8 @@ def _empty(
     if earliest.requested <= previous:
         return None
     if settings.empty_hours is None:
-        moved = sum(previous <= one.requested < earliest.requested for one in source.timeline.data_instants())
-        if moved < _EMPTY_AFTER:
+        later_instants = sum(previous <= one.requested < earliest.requested for one in source.timeline.data_instants())
+        if later_instants < _EMPTY_AFTER:
             return None
     elif last is not None:
         age = source.now.timestamp() * 1000 - instant_millis(last.start, source.config.timeline_zone)

@@ -36,7 +36,7 @@ class Retention:
     pending: Mapping[tuple[str, str], str] = field(default_factory=dict)
     is_late: bool = False
 
-    def was_seen(self, requested: str) -> bool:
+    def was_visible(self, requested: str) -> bool:
         """Tell whether a reader of the earliest retained state saw what an instant wrote."""
         if self.earliest is None or requested >= self.earliest:
             return False
@@ -86,7 +86,7 @@ def obsolete_files(
 def _obsolete(slices: Sequence[FileSlice], replaced: str | None, rule: Retention) -> Iterator[FileSlice]:
     """Yield the slices of a file group, newest first, that give way."""
     if replaced is not None:
-        if rule.earliest is None or rule.was_seen(replaced):
+        if rule.earliest is None or rule.was_visible(replaced):
             yield from slices
         return
     group = slices[0].group
@@ -97,7 +97,7 @@ def _obsolete(slices: Sequence[FileSlice], replaced: str | None, rule: Retention
 
 def _older(slices: Sequence[FileSlice], rule: Retention) -> Sequence[FileSlice]:
     """Return the slices before the one that a reader of the earliest retained state reads."""
-    read = next((index for index, one in enumerate(slices) if rule.was_seen(one.base_instant)), len(slices))
+    read = next((index for index, one in enumerate(slices) if rule.was_visible(one.base_instant)), len(slices))
     return slices[read + 1 :]
 
 

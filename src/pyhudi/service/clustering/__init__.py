@@ -1,1 +1,1 @@
-"""Clustering, as far as it is served: the buckets of hash rings are split and merged. Plan, run, and know what is due after a write."""
+"""Clustering: file groups are rewritten, or the buckets of consistent hashing are split and merged. Plan, execution, and inline trigger."""

@@ -17,8 +17,8 @@ from pyhudi.spec.instant import Instant
 class ClusteringResult(ServiceResult):
     """One clustering; further fields as of `ServiceResult`.
 
-    `slices` file slices of `partitions` partitions are rewritten, in `groups` groups. When hash rings are resized, `splits` buckets become
-    two, and `merged` buckets become fewer.
+    `slices` file slices of `partitions` partitions are rewritten, in `groups` groups. When buckets are resized, `splits` buckets are split
+    in two, and `merged` buckets are merged into fewer.
     """
 
     partitions: int
@@ -34,7 +34,7 @@ class ClusteringResult(ServiceResult):
 
 
 def planned_resizing(groups: Sequence[BucketGroup], instant: Instant | None) -> ClusteringResult:
-    """Return the result of a plan to resize rings; `instant` is None when it is not on the timeline."""
+    """Return the result of a plan to resize buckets of consistent hashing; `instant` is None when it is not on the timeline."""
     return dataclasses.replace(
         _planned(groups, instant),
         splits=sum(len(group.new_ids) > 1 for group in groups),

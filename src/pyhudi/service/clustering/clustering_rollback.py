@@ -1,7 +1,7 @@
 """Rolls back what a resizing wrote that did not come to its end. The caller holds the lock of clusterings and that of the table.
 
 Rules: `BaseHoodieTableServiceClient.rollbackInflightClustering`. The plan stays requested, to be run again; `cancel` removes it as well.
-The ring is deleted with the files: Apache Hudi takes a ring whose action is not known for
+The hashing metadata is deleted with the files: Apache Hudi takes metadata whose action is not known for
 one that holds as soon as one of its file groups is there.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyhudi.errors import UnsupportedError
-from pyhudi.index.consistent_hashing import ring_file
+from pyhudi.index.consistent_hashing import hashing_metadata_file
 from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.service.clustering.pending_clustering_plans import BucketGroup
 from pyhudi.service.rollback.rollback_service_run import delete_run, is_untouched
@@ -27,12 +27,12 @@ def rollback_run(table: LockedTable, instant: Instant, groups: Sequence[BucketGr
         ConflictError: the run is alive: it is one of Apache Hudi, whose heartbeat is fresh.
     """
     partitions = sorted({group.partition_path for group in groups})
-    rings = tuple(ring_file(path, instant.requested) for path in partitions)
+    stored = tuple(hashing_metadata_file(path, instant.requested) for path in partitions)
     if is_untouched(table, instant):
-        for ring in rings:  # Apache Hudi leaves those of a run that it rolled back
-            table.storage.delete(ring)
+        for file in stored:  # Apache Hudi leaves those of a run that it rolled back
+            table.storage.delete(file)
         return Instant(instant.requested, instant.action, State.REQUESTED)
-    return delete_run(table, instant, partitions, (*written_files(table, instant, groups), *rings))
+    return delete_run(table, instant, partitions, (*written_files(table, instant, groups), *stored))
 
 
 def cancel(table: LockedTable, instant: Instant, groups: Sequence[BucketGroup]) -> None:

@@ -1,4 +1,4 @@
-"""Clustering as a table service: rewriting of file groups, or resizing of the hash rings of a table that has them.
+"""Clustering as a table service: rewriting of file groups, or resizing of the buckets of a table with consistent hashing.
 
 Readers go on while it runs, and so do writers to other file groups (`update_strategy`). Rules: `ClusteringPlanActionExecutor`.
 """
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.index.consistent_hashing import has_rings
+from pyhudi.index.consistent_hashing import uses_consistent_hashing
 from pyhudi.service.clustering.clustering_result import ClusteringResult
 from pyhudi.service.clustering.clustering_settings import RUNS, ClusteringSettings, short_name
 from pyhudi.service.clustering.pending_clustering_plans import ResizePlan, pending_clusterings
@@ -56,7 +56,7 @@ class Clustering(TableService[Plan, Work, Any, ClusteringResult]):
         """Return what is to be done now: of the kind that options name, or that fits the table."""
         resizes = self.settings.resizes
         if resizes is None:
-            resizes = has_rings(FileSystemView(table.storage, table.config, table.timeline))
+            resizes = uses_consistent_hashing(FileSystemView(table.storage, table.config, table.timeline))
         return (self._resizing if resizes else self._rewriting).plan(table)
 
     def request(self, table: LockedTable, plan: Plan) -> Instant:

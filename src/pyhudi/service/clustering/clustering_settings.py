@@ -12,7 +12,7 @@ from pyhudi.spec.options import Options
 from pyhudi.txn.failed_writes_policy import FailedWritesPolicy, failed_writes_settings
 
 _RESIZE_PLAN = "SparkConsistentBucketClusteringPlanStrategy"
-#: The classes by which Apache Hudi runs the resizing of hash rings; the first one is in pyhudi's plans.
+#: The classes by which Apache Hudi runs the resizing of buckets of consistent hashing; the first one is in pyhudi's plans.
 RUNS = (
     "org.apache.hudi.client.clustering.run.strategy.SparkConsistentBucketClusteringExecutionStrategy",
     "org.apache.hudi.client.clustering.run.strategy.SingleSparkJobConsistentHashingExecutionStrategy",
@@ -47,7 +47,7 @@ class ClusteringSettings:
     most_groups: int
     default_base_bytes: int
     hash_fields: tuple[str, ...] | None
-    #: Whether rings are resized or file groups rewritten; None for what fits the table.
+    #: Whether buckets of consistent hashing are resized or file groups rewritten; None for what fits the table.
     resizes: bool | None
     rewrite: RewriteSettings
 
@@ -81,10 +81,12 @@ def clustering_settings(options: Options) -> ClusteringSettings:
 
 
 def _mode(options: Options) -> RunMode:
-    asked = [(name, mode) for name, mode in _MODES.items() if options.flag(name)]
-    if len(asked) > 1:
-        raise OptionError(f"{asked[0][0]} and {asked[1][0]} are both true: a write clusters in one way; leave one of them out")
-    return asked[0][1] if asked else RunMode.OFF
+    requested_modes = [(name, mode) for name, mode in _MODES.items() if options.flag(name)]
+    if len(requested_modes) > 1:
+        raise OptionError(
+            f"{requested_modes[0][0]} and {requested_modes[1][0]} are both true: a write clusters in one way; leave one of them out"
+        )
+    return requested_modes[0][1] if requested_modes else RunMode.OFF
 
 
 def _expiry(options: Options) -> int | None:

@@ -1,7 +1,8 @@
 """Makes a resizing that has run visible: the last part of a run, under the table's lock, after the timeline was read again.
 
-The new rings are written before the action completes, and count from then on: a ring whose action is pending is nobody's. What completes it
-replaces the old buckets in the same step. Rules: `HoodieSparkConsistentBucketIndex.updateLocation`, `ConsistentBucketIndexUtils`.
+The new hashing metadata is written before the action completes, and is valid from then on: that of a pending action is not used.
+The completion replaces the old buckets in the same step. Rules:
+`HoodieSparkConsistentBucketIndex.updateLocation`, `ConsistentBucketIndexUtils`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from pyhudi.errors import AlreadyExistsError, HudiError
-from pyhudi.index.consistent_hashing import mark_file, render_ring, ring_file
+from pyhudi.index.consistent_hashing import hashing_metadata_file, mark_file, render_hashing_metadata
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.service.clustering.pending_clustering_plans import BucketGroup
 from pyhudi.service.clustering.revalidate_groups import planned_buckets
@@ -34,11 +35,11 @@ def complete(table: LockedTable, work: StartedResizing, results: Sequence[TaskRe
     """
     instant, storage = work.instant, table.storage
     check_inflight(table, instant)
-    rings = planned_buckets(table, instant, work.groups).rings
+    hashing_by_path = planned_buckets(table, instant, work.groups).hashing_by_path
 
-    def store_rings() -> None:
-        for path, ring in rings.items():
-            storage.create(ring_file(path, instant.requested), render_ring(ring, path))
+    def store_hashing_metadata() -> None:
+        for path, hashing in hashing_by_path.items():
+            storage.create(hashing_metadata_file(path, instant.requested), render_hashing_metadata(hashing, path))
 
     return commit_rewrite(
         table,
@@ -49,8 +50,8 @@ def complete(table: LockedTable, work: StartedResizing, results: Sequence[TaskRe
         operation=Operation.CLUSTER,
         schema_json=work.schema_json,
         replaced=_replaced(work.groups),
-        before_completion=store_rings,
-        after_completion=lambda: _mark(table, rings, instant.requested),
+        before_completion=store_hashing_metadata,
+        after_completion=lambda: _mark(table, hashing_by_path, instant.requested),
     )
 
 
@@ -62,11 +63,11 @@ def _replaced(groups: Sequence[BucketGroup]) -> Mapping[str, tuple[str, ...]]:
 
 
 def _mark(table: LockedTable, paths: Mapping[str, object], requested: str) -> None:
-    """Mark the rings as those that hold, by which Apache Hudi knows them without the timeline; without it both sides look there."""
+    """Mark the hashing metadata as valid, so that Apache Hudi need not look at the timeline; without the mark both sides do."""
     for path in paths:
         try:
             table.storage.create(mark_file(path, requested), b"")
         except AlreadyExistsError:
             continue
         except (HudiError, OSError) as error:
-            _log.warning("the hash ring %s of partition '%s' is not marked as done: %s", requested, path, error)
+            _log.warning("the consistent-hashing metadata %s of partition '%s' is not marked as done: %s", requested, path, error)

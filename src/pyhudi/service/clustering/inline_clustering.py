@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 
 from pyhudi.errors import UnsupportedError
-from pyhudi.index.consistent_hashing import holds_rings
+from pyhudi.index.consistent_hashing import is_consistently_hashed
 from pyhudi.service.clustering.clustering_service import Clustering
 from pyhudi.service.clustering.clustering_settings import ClusteringSettings, clustering_settings
 from pyhudi.service.clustering.rewrite_settings import PLAN_CLASS
@@ -35,13 +35,13 @@ def cluster_before_write(runner: ServiceRunner, options: Options, config: TableC
 
     Raises:
         OptionError: options contradict each other.
-        UnsupportedError: the table has hash rings, and the options ask for another clustering.
+        UnsupportedError: the table uses consistent hashing, and the options ask for another clustering.
     """
     settings = clustering_settings(options)
     update_settings(options)
     if settings.mode is RunMode.OFF:
         return
-    if settings.resizes is False and holds_rings(runner.storage, config):
+    if settings.resizes is False and is_consistently_hashed(runner.storage, config):
         raise UnsupportedError(
             f"table {runner.storage.uri} is laid out by consistent hashing, whose buckets are only resized: leave out {PLAN_CLASS}, or name"
             " SparkConsistentBucketClusteringPlanStrategy."

@@ -1,4 +1,4 @@
-"""Pending clusterings that resize hash rings, and what their plans say, checked: plans are untrusted, and most are of other kinds."""
+"""Pending clusterings that resize buckets of consistent hashing, and their plans, checked: plans are untrusted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pyhudi.txn.metadata_updates import time_of_service
 class BucketGroup:
     """Buckets of one partition that a plan rewrites: the names of the files of their slices, and the nodes that take their place.
 
-    `number` is that of the ring which the plan was made for.
+    `number` is that of the hashing metadata which the plan was made for.
     """
 
     partition_path: str
@@ -42,7 +42,7 @@ class BucketGroup:
 
 @dataclass(frozen=True, slots=True)
 class ResizePlan:
-    """A plan to resize hash rings: its groups, checked, and the content of the requested instant."""
+    """A plan to resize buckets of consistent hashing: its groups, checked, and the content of the requested instant."""
 
     groups: tuple[BucketGroup, ...]
     content: ClusteringPlan
@@ -76,8 +76,8 @@ def load_resize_plan(table: LockedTable, instant: Instant) -> ResizePlan:
     sorts = ((plan.strategy.params if plan.strategy else None) or {}).get(SORT_COLUMNS)
     if sorts:
         raise UnsupportedError(
-            f"{instant.action} {instant.requested} of table {table.storage.uri} sorts rows by {sorts} while it resizes hash rings, which is"
-            " not served. Let Apache Hudi run it."
+            f"{instant.action} {instant.requested} of table {table.storage.uri} sorts rows by {sorts} while it resizes"
+            " buckets of consistent hashing, which is not served. Let Apache Hudi run it."
         )
     try:
         return ResizePlan(groups_of(plan), plan)
@@ -86,12 +86,12 @@ def load_resize_plan(table: LockedTable, instant: Instant) -> ResizePlan:
 
 
 def groups_of(plan: ClusteringPlan) -> tuple[BucketGroup, ...]:
-    """Return the groups of a plan that resizes hash rings.
+    """Return the groups of a plan that resizes buckets of consistent hashing.
 
     Raises:
         CorruptTableError: a group holds what it must not.
         KeyError: a group does not say what it is.
-        ValueError: the number of its ring is none.
+        ValueError: the number of its hashing metadata is none.
     """
     return tuple(_group(group) for group in plan.groups or ())
 

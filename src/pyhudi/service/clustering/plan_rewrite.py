@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyhudi.errors import OptionError, UnsupportedError, did_you_mean
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.bucket_numbers import names_buckets
-from pyhudi.index.consistent_hashing import has_rings
+from pyhudi.index.consistent_hashing import uses_consistent_hashing
 from pyhudi.kernels.arrays.space_curves import Layout
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.schema.meta_columns import META_COLUMNS
@@ -93,7 +93,7 @@ def _column_type(name: str, schema: pa.Schema) -> pa.DataType | None:
 
 
 def _check_no_buckets(view: FileSystemView, slices: Collection[FileSlice]) -> None:
-    if has_rings(view) or names_buckets([one.group for one in slices]):
+    if uses_consistent_hashing(view) or names_buckets([one.group for one in slices]):
         raise UnsupportedError(
             f"table {view.storage.uri} is laid out by a bucket index: rows cannot leave the file group that their key names. Buckets of"
             " consistent hashing are resized by hoodie.clustering.plan.strategy.class=SparkConsistentBucketClusteringPlanStrategy."

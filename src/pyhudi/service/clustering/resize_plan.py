@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyhudi.index.bucket_resizing import Node, merge, render_nodes, split
-from pyhudi.index.consistent_hashing import Ring
+from pyhudi.index.consistent_hashing import HashingMetadata
 from pyhudi.service.clustering.clustering_settings import RUNS, ClusteringSettings
 from pyhudi.service.clustering.plan_slices import render_slice
 from pyhudi.spec.actions.clustering import ClusteringGroup, ClusteringPlan, Strategy
@@ -25,39 +25,41 @@ NUMBER = "clustering.group.sequence.no"
 
 @dataclass(frozen=True, slots=True)
 class Resizing:
-    """Some buckets of a partition's ring, by their slices, and the nodes that take their place."""
+    """Some buckets of a partition, by their slices, and the nodes that take their place."""
 
-    ring: Ring
+    hashing: HashingMetadata
     slices: tuple[FileSlice, ...]
     nodes: tuple[Node, ...]
 
 
-def resizings(ring: Ring, slices: Sequence[FileSlice], settings: ClusteringSettings, new_prefix: Callable[[], str]) -> list[Resizing]:
-    """Return how the buckets of one partition are resized, largest splits first, then merges in the ring's order.
+def resizings(
+    hashing: HashingMetadata, slices: Sequence[FileSlice], settings: ClusteringSettings, new_prefix: Callable[[], str]
+) -> list[Resizing]:
+    """Return how the buckets of one partition are resized, largest splits first, then merges in the order of the hash ranges.
 
     Args:
-        ring: the partition's ring.
-        slices: the newest slices that may be rewritten, each of a bucket of the ring.
+        hashing: the partition's hashing metadata.
+        slices: the newest slices that may be rewritten, each of a bucket of the partition.
         settings: sizes and numbers to keep to.
         new_prefix: gives file ids, without number, of new buckets.
     """
-    indices = {file_id: index for index, file_id in enumerate(ring.file_ids)}
+    indices = {file_id: index for index, file_id in enumerate(hashing.file_ids)}
     by_index = {indices[file_slice.group.file_id]: file_slice for file_slice in slices}
     sizes = {index: _size(file_slice) for index, file_slice in by_index.items()}
-    count, began = len(ring.values), ring.first_count
+    count, began = len(hashing.values), hashing.first_count
     splits: dict[int, tuple[Node, ...]] = {}
     room = max(settings.most_buckets or 0, began) - count
     for index in sorted(sizes, key=lambda index: (-sizes[index], index)):
         if len(splits) >= room or sizes[index] <= settings.split_bytes:
             break
-        nodes = split(ring, index, (new_prefix(), new_prefix()))
+        nodes = split(hashing, index, (new_prefix(), new_prefix()))
         if nodes is not None:
             splits[index] = nodes
     spare = count + len(splits) - min(settings.least_buckets or began, began)
     left = {index: size for index, size in sizes.items() if index not in splits}
-    halved = [Resizing(ring, (by_index[index],), nodes) for index, nodes in splits.items()]
+    halved = [Resizing(hashing, (by_index[index],), nodes) for index, nodes in splits.items()]
     runs = _runs(count, left, settings.merge_bytes, spare)
-    return [*halved, *(Resizing(ring, tuple(by_index[index] for index in run), merge(ring, run, new_prefix())) for run in runs)]
+    return [*halved, *(Resizing(hashing, tuple(by_index[index] for index in run), merge(hashing, run, new_prefix())) for run in runs)]
 
 
 def _size(file_slice: FileSlice) -> int:
@@ -113,6 +115,6 @@ def _group(resizing: Resizing, settings: ClusteringSettings, uri: str) -> Cluste
         extra_metadata={
             PARTITION: resizing.slices[0].group.partition_path,
             NODES: render_nodes(resizing.nodes),
-            NUMBER: str(resizing.ring.number),
+            NUMBER: str(resizing.hashing.number),
         },
     )

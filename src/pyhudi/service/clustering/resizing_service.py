@@ -1,4 +1,4 @@
-"""The resizing of hash rings, one kind of clustering.
+"""The resizing of buckets of consistent hashing, one kind of clustering.
 
 Rules: `ClusteringPlanActionExecutor`, `SparkExecuteClusteringCommitActionExecutor`. Readers go on while it runs, writers of pyhudi wait for
 the end of the plan.
@@ -30,7 +30,7 @@ from pyhudi.txn.locked_table import LockedTable
 
 @dataclass(frozen=True, slots=True)
 class BucketResizing(TableService[ResizePlan, StartedResizing, list[TaskResult], ClusteringResult]):
-    """The resizing of the hash rings of a table."""
+    """The resizing of the buckets of consistent hashing of a table."""
 
     settings: ClusteringSettings
 
@@ -44,8 +44,8 @@ class BucketResizing(TableService[ResizePlan, StartedResizing, list[TaskResult],
         """Return what is to be resized now.
 
         Raises:
-            UnsupportedError: the table has no hash rings.
-            CorruptTableError: a ring is damaged, or file groups belong to none.
+            UnsupportedError: the table does not use consistent hashing.
+            CorruptTableError: the hashing metadata is damaged, or file groups belong to none.
         """
         return plan_resizing(table, self.settings)
 

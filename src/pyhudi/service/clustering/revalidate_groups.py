@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from pyhudi.errors import ConflictError, CorruptTableError
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.index.bucket_resizing import resize_ring
-from pyhudi.index.consistent_hashing import Ring, load_ring
+from pyhudi.index.bucket_resizing import resize_buckets
+from pyhudi.index.consistent_hashing import HashingMetadata, load_hashing_metadata
 from pyhudi.service.clustering.pending_clustering_plans import BucketGroup
 from pyhudi.spec.files.file_group import FileGroupId, FileSlice
 from pyhudi.spec.instant import Instant
@@ -23,10 +23,10 @@ from pyhudi.txn.locked_table import LockedTable
 
 @dataclass(frozen=True, slots=True)
 class PlannedBuckets:
-    """The slices of each group of a plan, and by partition path the rings that there will be."""
+    """The slices of each group of a plan, and the hashing metadata after the resizing by partition path."""
 
     slices: tuple[tuple[FileSlice, ...], ...]
-    rings: Mapping[str, Ring]
+    hashing_by_path: Mapping[str, HashingMetadata]
 
 
 def planned_buckets(table: LockedTable, instant: Instant, groups: Sequence[BucketGroup]) -> PlannedBuckets:
@@ -34,28 +34,32 @@ def planned_buckets(table: LockedTable, instant: Instant, groups: Sequence[Bucke
 
     Raises:
         ConflictError: a bucket was changed since by somebody who did not know of the plan.
-        CorruptTableError: the plan does not fit the rings of its partitions.
+        CorruptTableError: the plan does not fit the hashing metadata of its partitions.
     """
     # Not the view that checks sizes: writers of Apache Hudi put rows into the new buckets, which no reader sees before the plan has run.
     view = FileSystemView(table.storage, table.config, table.timeline)
-    rings = {path: _ring(view, instant, path, groups) for path in dict.fromkeys(group.partition_path for group in groups)}
-    return PlannedBuckets(tuple(_slices(view, instant, group) for group in groups), rings)
+    hashing_by_path = {
+        path: _resized_hashing(view, instant, path, groups) for path in dict.fromkeys(group.partition_path for group in groups)
+    }
+    return PlannedBuckets(tuple(_slices(view, instant, group) for group in groups), hashing_by_path)
 
 
-def _ring(view: FileSystemView, instant: Instant, path: str, groups: Sequence[BucketGroup]) -> Ring:
-    """Return the ring that a partition will have."""
+def _resized_hashing(view: FileSystemView, instant: Instant, path: str, groups: Sequence[BucketGroup]) -> HashingMetadata:
+    """Return the hashing metadata of a partition after the resizing."""
     resized = [group for group in groups if group.partition_path == path]
-    ring, nodes = load_ring(view, path), [node for group in resized for node in group.nodes]
+    hashing, nodes = load_hashing_metadata(view, path), [node for group in resized for node in group.nodes]
     where = f"partition '{path}' of table {view.storage.uri}"
-    if ring is None or any(group.number != ring.number for group in resized):
-        raise _plan_changed_error(view, instant, f"{where} has another hash ring than the plan was made for")
-    unknown = [group for one in resized for group in one.files if group.file_id not in ring.file_ids]
+    if hashing is None or any(group.number != hashing.number for group in resized):
+        raise _plan_changed_error(view, instant, f"{where} has other consistent-hashing metadata than the plan was made for")
+    unknown = [group for one in resized for group in one.files if group.file_id not in hashing.file_ids]
     if unknown:
         raise CorruptTableError(f"{instant.action} {instant.requested}: {unknown[0]} is no bucket of {where}")
     try:
-        return resize_ring(ring, nodes, instant.requested)
+        return resize_buckets(hashing, nodes, instant.requested)
     except ValueError as error:
-        raise CorruptTableError(f"{instant.action} {instant.requested} does not fit the hash ring of {where}: {error}") from None
+        raise CorruptTableError(
+            f"{instant.action} {instant.requested} does not fit the consistent-hashing metadata of {where}: {error}"
+        ) from None
 
 
 def _slices(view: FileSystemView, instant: Instant, group: BucketGroup) -> tuple[FileSlice, ...]:

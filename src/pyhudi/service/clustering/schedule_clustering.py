@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.index.consistent_hashing import Ring, has_rings, load_ring
+from pyhudi.index.consistent_hashing import HashingMetadata, load_hashing_metadata, uses_consistent_hashing
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.service.clustering.clustering_settings import ClusteringSettings
 from pyhudi.service.clustering.pending_clustering_plans import ResizePlan, groups_of
@@ -22,11 +22,11 @@ def plan_resizing(table: LockedTable, settings: ClusteringSettings) -> ResizePla
     """Return what would be put on the timeline now; None when there is nothing to resize.
 
     Raises:
-        UnsupportedError: the table has no hash rings.
-        CorruptTableError: a ring is damaged, or file groups belong to none.
+        UnsupportedError: the table does not use consistent hashing.
+        CorruptTableError: the hashing metadata is damaged, or file groups belong to none.
     """
     view = open_view(table.storage, table.config, table.timeline)
-    check_has_rings(view)
+    check_consistent_hashing(view)
     busy, clustered = busy_groups(table), _clustered_partitions(table)
     candidates: list[Resizing] = []
     paths = [path for path in view.partition_paths() if path not in clustered]
@@ -34,7 +34,9 @@ def plan_resizing(table: LockedTable, settings: ClusteringSettings) -> ResizePla
         slices = view.latest_slices(path)
         if slices:
             free = [file_slice for file_slice in slices if file_slice.group not in busy]
-            candidates += resizings(_ring(view, path, [file_slice.group for file_slice in slices]), free, settings, table.ids.file_prefix)
+            candidates += resizings(
+                _load_checked_hashing(view, path, [file_slice.group for file_slice in slices]), free, settings, table.ids.file_prefix
+            )
     retained = tuple(candidates[: settings.most_groups])
     if not retained:
         return None
@@ -42,15 +44,15 @@ def plan_resizing(table: LockedTable, settings: ClusteringSettings) -> ResizePla
     return ResizePlan(groups_of(content), content)
 
 
-def check_has_rings(view: FileSystemView) -> None:
+def check_consistent_hashing(view: FileSystemView) -> None:
     """Refuse to cluster a table that is not laid out by consistent hashing.
 
     Raises:
         UnsupportedError: names the table.
     """
-    if not has_rings(view):
+    if not uses_consistent_hashing(view):
         raise UnsupportedError(
-            f"table {view.storage.uri} is not laid out by consistent hashing: this release resizes the buckets of hash rings"
+            f"table {view.storage.uri} is not laid out by consistent hashing: this release resizes the buckets of consistent hashing"
             " (hoodie.index.bucket.engine=CONSISTENT_HASHING). Clustering that sorts rows or joins small files comes with a later one."
         )
 
@@ -62,9 +64,11 @@ def _clustered_partitions(table: LockedTable) -> frozenset[str]:
     return frozenset(file_slice.partition_path or "" for group in groups for file_slice in group.slices or ())
 
 
-def _ring(view: FileSystemView, path: str, groups: list[FileGroupId]) -> Ring:
-    ring = load_ring(view, path)
-    unknown = groups if ring is None else [group for group in groups if group.file_id not in ring.file_ids]
-    if ring is None or unknown:
-        raise CorruptTableError(f"{unknown[0]} of table {view.storage.uri} is no bucket of a hash ring: another index wrote to the table")
-    return ring
+def _load_checked_hashing(view: FileSystemView, path: str, groups: list[FileGroupId]) -> HashingMetadata:
+    hashing = load_hashing_metadata(view, path)
+    unknown = groups if hashing is None else [group for group in groups if group.file_id not in hashing.file_ids]
+    if hashing is None or unknown:
+        raise CorruptTableError(
+            f"{unknown[0]} of table {view.storage.uri} is no bucket of consistent hashing: another index wrote to the table"
+        )
+    return hashing

@@ -49,7 +49,7 @@ def start(
         UnsupportedError: the table has virtual keys.
         ConflictError: the earlier run is alive, or a bucket was changed since.
         OptionError: a hash field is no field of the record key.
-        CorruptTableError: the plan is damaged, or does not fit the rings.
+        CorruptTableError: the plan is damaged, or does not fit the hashing metadata.
     """
     fields = _hashed(table.config, hash_fields)
     requested = rollback_run(table, instant, groups)
@@ -83,8 +83,8 @@ def _tasks(
 
     tasks = []
     for number, (group, slices) in enumerate(zip(groups, planned.slices, strict=True)):
-        ring = planned.rings[group.partition_path]
-        buckets = {index: file_id for index, file_id in enumerate(ring.file_ids) if file_id in group.new_ids}
+        hashing = planned.hashing_by_path[group.partition_path]
+        buckets = {index: file_id for index, file_id in enumerate(hashing.file_ids) if file_id in group.new_ids}
         path, token = group.partition_path, f"{number}-0-0"
-        tasks.append(ResizeTask(instant.requested, path, merges(slices), ring.values, buckets, fields, token, merge_bytes))
+        tasks.append(ResizeTask(instant.requested, path, merges(slices), hashing.values, buckets, fields, token, merge_bytes))
     return tuple(tasks)

@@ -26,7 +26,7 @@ _STRATEGY: Final = "hoodie.clustering.updates.strategy"
 _ROLLS_BACK: Final = "hoodie.clustering.rollback.pending.replacecommit.on.conflict"
 _REJECT, _ALLOW = "RejectUpdateStrategy", "AllowUpdateStrategy"
 #: The strategy of consistent hashing, whose writers are kept out by a plan in any case.
-_OF_RINGS: Final = "ConsistentBucketDuplicateUpdateStrategy"
+_CONSISTENT_BUCKETS: Final = "ConsistentBucketDuplicateUpdateStrategy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def update_settings(options: Options) -> UpdateSettings:
     name = given.strip().rpartition(".")[2]
     for engine in ("Spark", "Flink", "Java"):
         name = name.removeprefix(engine)
-    if name not in (_REJECT, _ALLOW, _OF_RINGS):
+    if name not in (_REJECT, _ALLOW, _CONSISTENT_BUCKETS):
         raise UnsupportedError(
             f"{_STRATEGY}: '{given}' is not served, pyhudi loads no classes by name; served are Spark{_REJECT} and Spark{_ALLOW}."
         )

@@ -11,7 +11,7 @@ from pyhudi.errors import UnsupportedError
 from pyhudi.fsview.checked_logs import with_checksums
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.bucket_numbers import names_buckets
-from pyhudi.index.consistent_hashing import has_rings
+from pyhudi.index.consistent_hashing import uses_consistent_hashing
 from pyhudi.kernels.arrays.array_types import Mask
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.merge.merge_slice import iter_merged
@@ -51,7 +51,7 @@ def find_duplicates(
         )
     view = FileSystemView(table.storage, table.config, table.timeline)
     slices = tuple(view.latest_slices(partition_path))
-    if has_rings(view) or names_buckets([one.group for one in slices]):
+    if uses_consistent_hashing(view) or names_buckets([one.group for one in slices]):
         raise UnsupportedError(
             f"table {table.storage.uri} is laid out by a bucket index: rows cannot leave the file group that their key names."
         )

@@ -170,7 +170,7 @@ class Indexing:
         started = time.perf_counter()
         with self._locked() as (table, stored):
             settings = _settings(table, {})
-            built = settings.wanted(table.config)
+            built = settings.enabled_partitions(table.config)
             if not dry_run:
                 view = FileSystemView(self.storage, table.config, table.timeline)
                 _prepare(table, stored, settings, MetadataTableState(None, "that was asked for", view))
@@ -208,9 +208,9 @@ def _with_metadata_table(table: LockedTable, stored: StoredSchema) -> LockedTabl
     return changed
 
 
-def _warn_of_another(table: LockedTable, partition: str, wanted: IndexDefinition | None) -> None:
+def _warn_of_another(table: LockedTable, partition: str, definition: IndexDefinition | None) -> None:
     known = load_definitions(table.storage, table.config).get(partition)
-    if known is not None and wanted is not None and known != wanted:
+    if known is not None and definition is not None and known != definition:
         columns = ", ".join(known.source_fields)
         _log.warning("table %s has another index %s, of %s: it stays as it is", table.storage.uri, partition, columns)
 

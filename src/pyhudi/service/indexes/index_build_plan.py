@@ -23,12 +23,12 @@ from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.metadata_updates import time_of_service
 
 
-def schedule(table: LockedTable, wanted: Mapping[str, IndexDefinition | None]) -> Instant:
+def schedule(table: LockedTable, definitions: Mapping[str, IndexDefinition | None]) -> Instant:
     """Define indexes and put their build on the timeline; partitions without a definition need none, or get it when they are built."""
-    defined = {name: definition for name, definition in wanted.items() if definition is not None}
+    defined = {name: definition for name, definition in definitions.items() if definition is not None}
     if defined:
         table = with_definitions(table, load_definitions(table.storage, table.config) | defined)
-    content = encode_indexing_plan(indexed(wanted, _base(table.timeline)), sync=table.ids.sync_marker())
+    content = encode_indexing_plan(indexed(definitions, _base(table.timeline)), sync=table.ids.sync_marker())
     return table.writer.request(Action.INDEXING, time_of_service(table), content)
 
 

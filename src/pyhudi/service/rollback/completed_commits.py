@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from pyhudi.errors import CorruptTableError, UnsupportedError, UsageError
-from pyhudi.index.consistent_hashing import holds_rings, mark_file, ring_file
+from pyhudi.index.consistent_hashing import hashing_metadata_file, is_consistently_hashed, mark_file
 from pyhudi.kernels.base_file.partition_folder import PARTITION_BASE_METAFILE, read_partition_metafile
 from pyhudi.service.rollback.append_rollback_block import log_requests
 from pyhudi.service.rollback.rollback_plan import request_of
@@ -100,12 +100,12 @@ def revert(table: LockedTable, commit: Instant) -> Instant:
     return pending
 
 
-def delete_rings(table: LockedTable, partitions: Iterable[str], target: Instant) -> None:
+def delete_hashing_metadata(table: LockedTable, partitions: Iterable[str], target: Instant) -> None:
     """Delete the consistent hashing metadata that a clustering made; what held before holds again."""
-    if target.comparable_action is Action.REPLACE_COMMIT and holds_rings(table.storage, table.config):
+    if target.comparable_action is Action.REPLACE_COMMIT and is_consistently_hashed(table.storage, table.config):
         for path in partitions:
             table.storage.delete(mark_file(path, target.requested))
-            table.storage.delete(ring_file(path, target.requested))
+            table.storage.delete(hashing_metadata_file(path, target.requested))
 
 
 def remove_emptied(table: LockedTable, partitions: Iterable[str], target: Instant) -> None:

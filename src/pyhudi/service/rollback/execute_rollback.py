@@ -13,7 +13,7 @@ from dataclasses import replace
 from pyhudi.codec.actions.rollback_codec import encode_rollback_metadata
 from pyhudi.errors import CorruptTableError, UsageError
 from pyhudi.service.rollback import append_rollback_block as log_blocks
-from pyhudi.service.rollback.completed_commits import check_last, delete_rings, pending_form, remove_emptied, revert
+from pyhudi.service.rollback.completed_commits import check_last, delete_hashing_metadata, pending_form, remove_emptied, revert
 from pyhudi.service.rollback.metadata_after_rollback import note_partitions, rebuild_partitions
 from pyhudi.service.rollback.rollback_plan import absolute, planned_files
 from pyhudi.spec.actions.rollback import InstantInfo, RollbackMetadata, RollbackPartition, RollbackPlan
@@ -73,7 +73,7 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan, 
         instants=(plan.instant,),
     )
     if was_committed:
-        delete_rings(table, files, target)
+        delete_hashing_metadata(table, files, target)
         remove_emptied(table, files, target)
     check_lock_held(table, rollback)
     rollback_pending(table, metadata)

@@ -66,8 +66,8 @@ def write_converted(table: LockedTable, files: Sequence[StateFile], target: Tabl
         instant = file.instant
         completed = times.get((instant.requested, instant.action)) if instant.is_completed else None
         content = _content(table, instant, target.layout)
-        moved = _in_layout(instant, target.layout, completed, is_clustering=instant.requested in clusterings)
-        path = instant_path(target, moved)
+        converted = _in_layout(instant, target.layout, completed, is_clustering=instant.requested in clusterings)
+        path = instant_path(target, converted)
         table.storage.create(path, content)
         if target.layout == 1 and completed is not None:
             table.storage.set_modified(path, instant_millis(completed, target.timeline_zone))

@@ -102,21 +102,21 @@ def is_hudi(entry: JavaObject) -> bool:
 
 
 #: The entry of each table as it was last seen: comparing two of Spark's values is one round trip, reading one twenty.
-_SEEN: WeakKeyDictionary[SparkSession, LruCache[str, tuple[JavaObject, CatalogTable]]] = WeakKeyDictionary()
-_MOST_SEEN = 1000
+_ENTRIES: WeakKeyDictionary[SparkSession, LruCache[str, tuple[JavaObject, CatalogTable]]] = WeakKeyDictionary()
+_MOST_ENTRIES = 1000
 
 
 def read_entry(session: SparkSession, entry: JavaObject) -> CatalogTable | None:
     """Return the Hudi table that a catalog's own value describes, or None for another format or a view."""
-    seen = _SEEN.setdefault(session, LruCache(_MOST_SEEN))
+    entries = _ENTRIES.setdefault(session, LruCache(_MOST_ENTRIES))
     name = entry.identifier().toString()
-    known = seen.get(name)
+    known = entries.get(name)
     if known is not None and known[0].equals(entry):
         return known[1]
     if not is_hudi(entry):
         return None
     table = _read(entry)
-    seen.put(name, (entry, table))
+    entries.put(name, (entry, table))
     return table
 
 
@@ -200,7 +200,7 @@ def show_columns(session: SparkSession, table: CatalogTable, columns: StructType
     if entry is None:
         return
     known = {field.name: field for field in StructType.fromJson(json.loads(entry.schema().json())).fields}
-    data = [_shown(field, known) for field in columns.fields if field.name not in table.partition_columns]
+    data = [_field_of_entry(field, known) for field in columns.fields if field.name not in table.partition_columns]
     retained = [field for field in known.values() if field.name not in table.partition_columns]
     if data != retained:
         schema = jvm.jvm(session).org.apache.spark.sql.types.DataType.fromJson(StructType(data).json())
@@ -209,7 +209,7 @@ def show_columns(session: SparkSession, table: CatalogTable, columns: StructType
         catalog.externalCatalog().alterTableDataSchema(table.database, table.name, schema)
 
 
-def _shown(field: StructField, known: Mapping[str, StructField]) -> StructField:
+def _field_of_entry(field: StructField, known: Mapping[str, StructField]) -> StructField:
     match = known.get(field.name)
     if match is None or match.dataType != field.dataType:
         return field

@@ -46,8 +46,8 @@ class _Statement(threading.local):
 
 
 #: A table that is left out is planned again when it is named next.
-_MOST_SHOWN = 1000
-_SHOWN: WeakKeyDictionary[SparkSession, LruCache[tuple[str, str], _ServedPlan]] = WeakKeyDictionary()
+_MOST_PLANS = 1000
+_PLANS: WeakKeyDictionary[SparkSession, LruCache[tuple[str, str], _ServedPlan]] = WeakKeyDictionary()
 _STATEMENT = _Statement()
 
 
@@ -83,26 +83,30 @@ def current_plan(session: SparkSession, table: CatalogTable) -> JavaObject:
     return served.plan
 
 
-def refresh(session: SparkSession, table: CatalogTable, opened: Snapshot | None = None) -> None:
+def refresh(session: SparkSession, table: CatalogTable, snapshot_of_statement: Snapshot | None = None) -> None:
     """Let the session's analyzer resolve the table to its current snapshot while the statement runs, or to one that was just opened: all
     rows of a table that a statement changes, however the session reads.
 
     Costs one listing of the timeline; a new plan is made only when the timeline has changed. What is cached by name over the table
     then follows (`cached_tables`).
     """
-    served, is_new = _served_plan(session, table, opened)
+    served, is_new = _served_plan(session, table, snapshot_of_statement)
     _pin(session, table, served)
     # Not to what a statement reads otherwise than the session does: the next query of the session comes here again.
-    if is_new and (opened is None or shows_whole(session)):
+    if is_new and (snapshot_of_statement is None or shows_whole(session)):
         _follow(session, served)
 
 
-def _served_plan(session: SparkSession, table: CatalogTable, opened: Snapshot | None) -> tuple[_ServedPlan, bool]:
+def _served_plan(session: SparkSession, table: CatalogTable, snapshot_of_statement: Snapshot | None) -> tuple[_ServedPlan, bool]:
     """Return what the table stands for, and whether it is another than before."""
     served = _plans(session)
     name = (table.database, table.name)
-    query = table_query(session, whole=opened is not None)
-    snapshot = opened if opened is not None and opened.query == query else open_snapshot(open_storage(table.location), query)
+    query = table_query(session, whole=snapshot_of_statement is not None)
+    snapshot = (
+        snapshot_of_statement
+        if snapshot_of_statement is not None and snapshot_of_statement.query == query
+        else open_snapshot(open_storage(table.location), query)
+    )
     known = served.get(name)
     if known is not None and known.location == table.location and _state(known.snapshot) == _state(snapshot):
         return known, False
@@ -115,7 +119,7 @@ def _served_plan(session: SparkSession, table: CatalogTable, opened: Snapshot | 
 
 
 def _plans(session: SparkSession) -> LruCache[tuple[str, str], _ServedPlan]:
-    return _SHOWN.setdefault(session, LruCache(_MOST_SHOWN))
+    return _PLANS.setdefault(session, LruCache(_MOST_PLANS))
 
 
 def _follow(session: SparkSession, served: _ServedPlan) -> None:
@@ -159,8 +163,8 @@ def forget_cached(session: SparkSession, table: CatalogTable) -> JavaObject | No
 
 def _in_catalog_order(frame: DataFrame, snapshot: Snapshot) -> DataFrame:
     """Order the columns as the catalog states them, partition columns last; the bare scan also has Spark's `_metadata`."""
-    wanted = catalog_order(frame.columns, snapshot.config.partition_fields)
-    return frame if wanted == frame.columns else frame.select(*(f"`{name}`" for name in wanted))
+    ordered_names = catalog_order(frame.columns, snapshot.config.partition_fields)
+    return frame if ordered_names == frame.columns else frame.select(*(f"`{name}`" for name in ordered_names))
 
 
 def catalog_order(columns: Sequence[str], partition_columns: Sequence[str]) -> list[str]:

@@ -21,22 +21,22 @@ _NAMED = re.compile(r"'?Unresolved(?:Relation|TableOrView|Table|View|Identifier)
 _VIEW_DATABASE = "view.catalogAndNamespace.part.1"
 
 
-def refresh_all(session: SparkSession, names: Iterable[tuple[str, ...]], opened: Snapshot | None = None) -> list[CatalogTable]:
-    """Bring every Hudi table behind the names up to date, that of `opened` to that snapshot; returns those tables."""
+def refresh_all(session: SparkSession, names: Iterable[tuple[str, ...]], snapshot: Snapshot | None = None) -> list[CatalogTable]:
+    """Bring every Hudi table behind the names up to date, that of `snapshot` to that snapshot; returns those tables."""
     tables = {(table.database, table.name): table for name in names for table in _behind(session, name, set())}
     for table in tables.values():
-        refresh(session, table, opened if opened is not None and opened.storage.uri == open_storage(table.location).uri else None)
+        refresh(session, table, snapshot if snapshot is not None and snapshot.storage.uri == open_storage(table.location).uri else None)
     return list(tables.values())
 
 
-def _behind(session: SparkSession, parts: tuple[str, ...], seen: set[tuple[str, ...]]) -> Iterator[CatalogTable]:
+def _behind(session: SparkSession, parts: tuple[str, ...], visited: set[tuple[str, ...]]) -> Iterator[CatalogTable]:
     """Yield the Hudi tables that a name stands for, through any number of views."""
-    if parts in seen:
+    if parts in visited:
         return
-    seen.add(parts)
+    visited.add(parts)
     identifier = catalog_table.resolve(session, parts)
     if identifier is None:
-        yield from _behind_view(session, _temporary_view(session, parts), seen)
+        yield from _behind_view(session, _temporary_view(session, parts), visited)
         return
     entry = catalog_table.raw_entry(session, *identifier)
     if entry is None:
@@ -45,16 +45,16 @@ def _behind(session: SparkSession, parts: tuple[str, ...], seen: set[tuple[str, 
     if table is not None:
         yield table
     else:
-        yield from _behind_view(session, entry, seen)
+        yield from _behind_view(session, entry, visited)
 
 
-def _behind_view(session: SparkSession, entry: JavaObject | None, seen: set[tuple[str, ...]]) -> Iterator[CatalogTable]:
+def _behind_view(session: SparkSession, entry: JavaObject | None, visited: set[tuple[str, ...]]) -> Iterator[CatalogTable]:
     text = None if entry is None else jvm.value_of(entry.viewText())
     if entry is None or text is None:
         return
     database = jvm.value_of(entry.properties().get(_VIEW_DATABASE))
     for name in names_in(jvm.parse(session, text).toString()):
-        yield from _behind(session, (database, *name) if database and len(name) == 1 else name, seen)
+        yield from _behind(session, (database, *name) if database and len(name) == 1 else name, visited)
 
 
 def _temporary_view(session: SparkSession, parts: tuple[str, ...]) -> JavaObject | None:

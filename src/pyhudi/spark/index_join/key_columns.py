@@ -168,10 +168,10 @@ def _generated_key(instant: str) -> Column:
 
 def with_table_types(frame: DataFrame, columns: pa.Schema) -> DataFrame:
     """Return the data columns of a DataFrame with the names and types of the table's, so that keys have the table's text."""
-    wanted = {field.name.lower(): field for field in from_arrow_schema(columns).fields}
+    fields_by_name = {field.name.lower(): field for field in from_arrow_schema(columns).fields}
     selected = []
     for field in frame.schema.fields:
-        target = wanted.get(field.name.lower())
+        target = fields_by_name.get(field.name.lower())
         if target is None:
             continue
         column = frame[f"`{field.name}`"]

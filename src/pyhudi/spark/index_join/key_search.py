@@ -23,7 +23,7 @@ from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spark.index_join.bucket_join import assign_buckets, bucket_labels
 from pyhudi.spark.index_join.key_columns import refuse_unmade
 from pyhudi.spark.index_join.key_join import STORED_PATH, join_locations, stored_locations
-from pyhudi.spark.index_join.partition_updates import Located, route_partition_moves
+from pyhudi.spark.index_join.partition_updates import TaggedFrame, route_partition_moves
 from pyhudi.spark.index_join.record_index_join import record_index_locations
 from pyhudi.spark.jvm.persistence import persisted_until
 from pyhudi.write.tagging.tag import TagOptions
@@ -37,7 +37,7 @@ class KeySearch:
     lookup: LookupContext
     persisted: contextlib.ExitStack
 
-    def locate(self, keyed: DataFrame) -> Located:
+    def locate(self, keyed: DataFrame) -> TaggedFrame:
         """Add the file id of the group that each row goes to, null for a new record; where a bucket begins, how its file id does.
 
         Raises:
@@ -45,12 +45,12 @@ class KeySearch:
         """
         tagging = self.tagging
         if not tagging.looks_up and tagging.layout is None:
-            return Located(keyed.withColumn(FILE_ID_COLUMN, F.lit(None).cast("string")))
+            return TaggedFrame(keyed.withColumn(FILE_ID_COLUMN, F.lit(None).cast("string")))
         partitioned = bool(self.lookup.view.config.partition_fields)
         paths = [row[0] for row in keyed.select(PARTITION_PATH).distinct().collect()] if partitioned else [""]
         refuse_unmade(paths)
         if tagging.drop_known:
-            new = self._located(keyed, paths, positions=False)
+            new = self._locate_rows(keyed, paths, positions=False)
             keyed = new.rows.filter(F.col(FILE_ID_COLUMN).isNull())
             if tagging.layout is None:
                 return replace(new, rows=keyed)
@@ -58,10 +58,10 @@ class KeySearch:
         if tagging.layout is not None:
             only_known = tagging.operation.deletes_rows
             labels = bucket_labels(tagging.layout, self.lookup.view, paths, new_groups=tagging.operation.replaces, only_known=only_known)
-            return Located(assign_buckets(keyed, labels))
-        return self._located(keyed, paths, positions=self.lookup.positions)
+            return TaggedFrame(assign_buckets(keyed, labels))
+        return self._locate_rows(keyed, paths, positions=self.lookup.positions)
 
-    def _located(self, keyed: DataFrame, paths: Sequence[str], *, positions: bool) -> Located:
+    def _locate_rows(self, keyed: DataFrame, paths: Sequence[str], *, positions: bool) -> TaggedFrame:
         """Ask the index; a layout is asked as SIMPLE is."""
         index = self.tagging.index
         if asks_record_index(index):
@@ -72,7 +72,7 @@ class KeySearch:
             joined = join_locations(keyed, indices, positions=positions, in_any_partition=True)
             return route_partition_moves(joined, index, self.tagging, replace(self.lookup, positions=positions), self.persisted)
         indices = self._stored_locations(keyed, paths, in_any_partition=False)
-        return Located(join_locations(keyed, indices, positions=positions), paths=frozenset(paths))
+        return TaggedFrame(join_locations(keyed, indices, positions=positions), paths=frozenset(paths))
 
     def _stored_locations(self, keyed: DataFrame, paths: Sequence[str], *, in_any_partition: bool) -> DataFrame | None:
         if asks_record_index(self.tagging.index):
@@ -89,14 +89,14 @@ class KeySearch:
 
     def _add_missing_locations(self, known: DataFrame, keyed: DataFrame) -> DataFrame:
         """Add the places of keys that the index does not know in the row's partition; see `RecordIndexLookup`."""
-        here = known.withColumnRenamed(STORED_PATH, PARTITION_PATH)
-        wanted = (
+        known_keys = known.withColumnRenamed(STORED_PATH, PARTITION_PATH)
+        missing_keys = (
             keyed.select(PARTITION_PATH, RECORD_KEY)
-            .join(here, [PARTITION_PATH, RECORD_KEY], "left_anti")
+            .join(known_keys, [PARTITION_PATH, RECORD_KEY], "left_anti")
             .distinct()
             .withColumnRenamed(PARTITION_PATH, STORED_PATH)
         )
-        others = persisted_until(self.persisted, wanted)
+        others = persisted_until(self.persisted, missing_keys)
         paths = [row[0] for row in others.select(STORED_PATH).distinct().collect()]
         if not paths:
             return known

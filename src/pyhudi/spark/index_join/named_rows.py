@@ -20,7 +20,7 @@ from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spark.index_join.duplicate_keys import drop_deleted_duplicates
 from pyhudi.spark.index_join.key_columns import refuse_unmade, with_keys, with_table_types
 from pyhudi.spark.index_join.key_search import KeySearch
-from pyhudi.spark.index_join.partition_updates import Located, live_records, one_a_key
+from pyhudi.spark.index_join.partition_updates import TaggedFrame, live_records, one_a_key
 from pyhudi.spark.jvm.persistence import persisted_until
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.table.table_config import TableConfig
@@ -44,7 +44,7 @@ def named_frame(frame: DataFrame, columns: pa.Schema, operation: Operation, conf
     return with_table_types(frame, pa.schema([*names, *(() if operation is Operation.DELETE else columns)]))
 
 
-def locate_updates(named: DataFrame, search: KeySearch, instant: str) -> Located:
+def locate_updates(named: DataFrame, search: KeySearch, instant: str) -> TaggedFrame:
     """Return new versions of stored records with the file group of each; those whose partition changes leave the one that they are in.
 
     Raises:
@@ -83,14 +83,14 @@ def _unknown_records(rows: DataFrame, lookup: LookupContext) -> DataFrame:
 def _with_new_path(named: DataFrame, config: TableConfig, instant: str) -> DataFrame:
     """Add the partition path that the values of each row give now."""
     keyed = with_keys(named.withColumnsRenamed(_PRESENT), key_generator(config, instant=instant), instant)
-    brought = {name: F.col(renamed) for name, renamed in _PRESENT.items()}
-    return keyed.withColumn(_NEW_PATH, F.col(PARTITION_PATH)).withColumns(brought).drop(*_PRESENT.values())
+    columns = {name: F.col(renamed) for name, renamed in _PRESENT.items()}
+    return keyed.withColumn(_NEW_PATH, F.col(PARTITION_PATH)).withColumns(columns).drop(*_PRESENT.values())
 
 
 def _route_moves(rows: DataFrame) -> DataFrame:
     """Return the rows with a delete where those stand whose partition changes, and these as new ones in their own."""
     stays = F.col(_NEW_PATH) == F.col(PARTITION_PATH)
-    here = rows.filter(stays).withColumn(DELETE_COLUMN, F.lit(False))
+    unmoved = rows.filter(stays).withColumn(DELETE_COLUMN, F.lit(False))
     left = rows.filter(~stays).withColumn(DELETE_COLUMN, F.lit(True))
     nowhere = {PARTITION_PATH: F.col(_NEW_PATH), FILE_ID_COLUMN: F.lit(None).cast("string"), DELETE_COLUMN: F.lit(False)}
-    return reduce(DataFrame.unionByName, (here, left, rows.filter(~stays).withColumns(nowhere))).drop(_NEW_PATH)
+    return reduce(DataFrame.unionByName, (unmoved, left, rows.filter(~stays).withColumns(nowhere))).drop(_NEW_PATH)

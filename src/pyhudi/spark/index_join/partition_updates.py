@@ -36,7 +36,7 @@ _ROWS_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class TaggedFrame:
     """Rows with the file group they go to, null for a new record; `_pyhudi_delete` where some leave one. `late` rows were left out.
     `paths` are the partitions that were looked into, None for all.
     """
@@ -48,7 +48,7 @@ class Located:
 
 def route_partition_moves(
     joined: DataFrame, index: GlobalIndex, tagging: TagOptions, lookup: LookupContext, persisted: contextlib.ExitStack
-) -> Located:
+) -> TaggedFrame:
     """Return rows by where they go, from the places of their keys in all partitions.
 
     Args:
@@ -62,11 +62,11 @@ def route_partition_moves(
         SchemaError: an ordering field is missing or has no order.
     """
     if not lookup.view.config.partition_fields:
-        return Located(joined.drop(STORED_PATH))
+        return TaggedFrame(joined.drop(STORED_PATH))
     joined = persisted_until(persisted, joined)
     keys = persisted_until(persisted, _keys_in_other_partitions(joined))
     if not keys.take(1):
-        return Located(joined.drop(STORED_PATH))
+        return TaggedFrame(joined.drop(STORED_PATH))
     location_columns = [name for name in (FILE_ID_COLUMN, POSITION_COLUMN, STORED_PATH) if name in joined.columns]
     rows = joined.join(keys, RECORD_KEY, "left_semi")
     single = persisted_until(persisted, one_a_key(rows.drop(*location_columns), tagging, lookup))
@@ -74,7 +74,7 @@ def route_partition_moves(
     late = routes.agg(F.sum(LATE)).head()[0] or 0  # type: ignore[index] # an aggregate without groups has a row
     arrived = single.drop(PARTITION_PATH).join(routes.drop(LATE), RECORD_KEY)
     others = joined.join(keys, RECORD_KEY, "left_anti").drop(STORED_PATH).withColumn(DELETE_COLUMN, F.lit(False))
-    return Located(others.unionByName(arrived.select(*(f"`{name}`" for name in others.columns))), int(late))
+    return TaggedFrame(others.unionByName(arrived.select(*(f"`{name}`" for name in others.columns))), int(late))
 
 
 def live_records(location_columns: DataFrame, lookup: LookupContext) -> DataFrame | None:

@@ -39,11 +39,11 @@ def split_source(frame: DataFrame, tasks: int) -> list[list[RowGroups]] | None:
     files = _files_of_bare_scan(frame)
     if files is None or len(files) > _MOST_FILES:
         return None
-    wanted = arrow_schema(frame)
+    frame_schema = arrow_schema(frame)
     sized: list[tuple[int, RowGroups]] = []
     for path in files:
         metadata = pq.read_metadata(path)
-        if not _reads_alike(metadata, wanted):
+        if not _reads_alike(metadata, frame_schema):
             return None
         groups = (metadata.row_group(n) for n in range(metadata.num_row_groups))
         sized += [(group.total_byte_size, RowGroups(path, (n,))) for n, group in enumerate(groups)]
@@ -73,7 +73,7 @@ def _files_of_bare_scan(frame: DataFrame) -> list[str] | None:
     return ["/" + uri.removeprefix(_LOCAL).lstrip("/") for uri in paths]
 
 
-def _reads_alike(metadata: pq.FileMetaData, wanted: pa.Schema) -> bool:
+def _reads_alike(metadata: pq.FileMetaData, frame_schema: pa.Schema) -> bool:
     """Tell whether pyarrow reads a file's columns as Spark does."""
     if any(key in (metadata.metadata or {}) for key in _REBASED):
         return False
@@ -81,9 +81,9 @@ def _reads_alike(metadata: pq.FileMetaData, wanted: pa.Schema) -> bool:
     if any(leaf.physical_type == "INT96" for leaf in leaves):
         return False
     stored = metadata.schema.to_arrow_schema()
-    if stored.names != wanted.names:
+    if stored.names != frame_schema.names:
         return False
-    return all(stored.field(n).type == wanted.field(n).type for n in range(len(wanted)))
+    return all(stored.field(n).type == frame_schema.field(n).type for n in range(len(frame_schema)))
 
 
 def _split_rows(sized: list[tuple[int, RowGroups]], tasks: int) -> list[list[RowGroups]]:

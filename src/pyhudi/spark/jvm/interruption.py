@@ -67,12 +67,12 @@ def _interrupts(thrown: JavaObject, job_group: str | None) -> bool:
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
     """Yield an error and those that it was raised from or while handling."""
-    seen: BaseException | None = error
+    cause: BaseException | None = error
     for _ in range(_MOST_CAUSES):
-        if seen is None:
+        if cause is None:
             return
-        yield seen
-        seen = seen.__cause__ or seen.__context__
+        yield cause
+        cause = cause.__cause__ or cause.__context__
 
 
 def _java_exception(error: BaseException) -> Iterator[JavaObject]:

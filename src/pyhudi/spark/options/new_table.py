@@ -66,7 +66,7 @@ def definition_of(options: Mapping[str, str], partition_by: tuple[str, ...], *, 
     )
 
 
-def same_definition(table: HudiTable, wanted: TableDefinition, location: str) -> None:
+def same_definition(table: HudiTable, definition: TableDefinition, location: str) -> None:
     """Check that an overwrite keeps keys, partitions and type of the table it replaces the rows of.
 
     Raises:
@@ -74,12 +74,12 @@ def same_definition(table: HudiTable, wanted: TableDefinition, location: str) ->
     """
     config = table.config
     pairs = (
-        ("record key", _KEYS, config.record_key_fields, wanted.keys),
-        ("partition fields", _PARTITIONS, config.partition_fields, tuple(field.partition(":")[0] for field in wanted.partition_by)),
-        ("table type", _TYPE, config.table_type, wanted.table_type),
+        ("record key", _KEYS, config.record_key_fields, definition.keys),
+        ("partition fields", _PARTITIONS, config.partition_fields, tuple(field.partition(":")[0] for field in definition.partition_by)),
+        ("table type", _TYPE, config.table_type, definition.table_type),
     )
     for what, names, stored, requested in pairs:
-        if any(name in wanted.stated for name in names) and tuple(stored) != tuple(requested):
+        if any(name in definition.stated for name in names) and tuple(stored) != tuple(requested):
             raise OptionError(
                 f"mode('overwrite') on the table at {location} would change its {what} from {stored!r} to {requested!r}. Overwriting"
                 " replaces rows, not the table's definition: write to another path, or delete the table first."

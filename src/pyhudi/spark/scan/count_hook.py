@@ -35,17 +35,17 @@ def with_count(frame: DataFrame, snapshot: Snapshot) -> DataFrame:
 
     That is so for merge-on-read snapshots all of whose rows count; the changes of a span are some of the rows.
     """
-    if _is_counted_here(snapshot):
+    if _counts_slices(snapshot):
         frame.__dict__[_ATTRIBUTE] = snapshot
     return frame
 
 
 def counted_rows(snapshot: Snapshot) -> int | None:
     """Return the rows of a merge-on-read snapshot; None where counting them is Spark's."""
-    return _rows(snapshot) if _is_counted_here(snapshot) else None
+    return _rows(snapshot) if _counts_slices(snapshot) else None
 
 
-def _is_counted_here(snapshot: Snapshot) -> bool:
+def _counts_slices(snapshot: Snapshot) -> bool:
     return merges(snapshot) and snapshot.condition is None
 
 

@@ -81,7 +81,7 @@ class SnapshotFileIndex:
         self._lock = threading.RLock()
         self._held: dict[FileSlice, MergedSlice] = {}
         self._all: JavaObject | None = None
-        self._seen: set[str] = set()
+        self._checked_paths: set[str] = set()
 
     # --- what Spark calls -------------------------------------------------------------------------------------------
 
@@ -179,9 +179,9 @@ class SnapshotFileIndex:
         if self._snapshot.metadata_table is None or "://" in self._snapshot.storage.uri:
             return
         for path in partition_paths:
-            if path not in self._seen:
+            if path not in self._checked_paths:
                 self._snapshot.storage.file_names(path)
-                self._seen.add(path)
+                self._checked_paths.add(path)
 
     def _merged_directories(self, partitions: list[tuple[Strings, tuple[FileSlice, ...]]]) -> Iterator[Directory]:
         """Yield, for each partition, the files all of whose rows count, and each base file of which some do not."""
@@ -220,9 +220,9 @@ class SnapshotFileIndex:
                     yield f"{self._base}/{file.path}", file.size
 
     def _base_files(self, path: str, chosen: Mapping[str, Sequence[FileSlice]] | None = None) -> tuple[tuple[str, int, int], ...]:
-        wanted = None if chosen is None else {one.base for one in chosen[path]}
+        selected = None if chosen is None else {one.base for one in chosen[path]}
         files = self._snapshot.files(path)
-        return tuple(self._file(file) for file in files if self._scans(file) and (wanted is None or file in wanted))
+        return tuple(self._file(file) for file in files if self._scans(file) and (selected is None or file in selected))
 
     def _scans(self, file: BaseFile) -> bool:
         """Tell whether a base file belongs to this scan."""

@@ -23,7 +23,7 @@ from pyhudi.spec.options import resolve
 from pyhudi.spec.visibility import Visibility
 from pyhudi.table.open_table import OpenTable
 from pyhudi.table.write_pipeline import write_rows
-from pyhudi.table.write_table import register_writer, write_here, write_request
+from pyhudi.table.write_table import register_writer, write_locally, write_request
 from pyhudi.write.options.write_config import WriteConfig, choose
 from pyhudi.write.pipeline.write_stage import WriteRequest
 from pyhudi.write.write_result import WriteResult
@@ -58,7 +58,7 @@ def write_frame(
     rows = _engine_rows(table, data, config, choice)
     if isinstance(rows, SparkTagger):
         return _write_by_tasks(table, request, config, rows, started)
-    return write_here(table, request, config, rows.rows, rows.reason, None, started=started)
+    return write_locally(table, request, config, rows.rows, rows.reason, None, started=started)
 
 
 def _engine_rows(table: OpenTable, frame: DataFrame, config: WriteConfig, choice: _EngineChoice) -> SparkTagger | Collected:
@@ -91,7 +91,7 @@ def without_engine(options: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in options.items() if name not in (ENGINE, LOCAL_MAX_BYTES)}
 
 
-def bytes_here_max(session: SparkSession, options: Mapping[str, str]) -> int:
+def local_bytes_max(session: SparkSession, options: Mapping[str, str]) -> int:
     """Return up to how many bytes are read and joined in this process; none when everything shall be Spark's work."""
     choice = _engine_choice(session, options)
     return 0 if choice.engine == "spark" else choice.max_bytes

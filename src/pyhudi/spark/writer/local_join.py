@@ -91,15 +91,15 @@ def joined_rows(snapshot: Snapshot, target: DataFrame, source: DataFrame, join: 
     if stored is None or stored.num_rows > _ROWS_MAX:
         return None
     indices = _row_indices_by_key(zip(*(_comparable(stored.column(field.name)) for field in fields), strict=True))
-    pairs = ((at, index) for at, key in enumerate(keys) for index in indices.get(key, _NOWHERE))
-    joined = ((at, index) for at, index in pairs if (join.unmatched if index is None else join.matched))
-    wanted = [*itertools.islice(joined, _ROWS_MAX + 1)]
-    if len(wanted) > _ROWS_MAX:
+    matches = ((at, index) for at, key in enumerate(keys) for index in indices.get(key, _NOWHERE))
+    joined = ((at, index) for at, index in matches if (join.unmatched if index is None else join.matched))
+    row_pairs = [*itertools.islice(joined, _ROWS_MAX + 1)]
+    if len(row_pairs) > _ROWS_MAX:
         return None
-    theirs = given.take(pa.array([at for at, _ in wanted], pa.int64()))
+    theirs = given.take(pa.array([at for at, _ in row_pairs], pa.int64()))
     if not join.matched:
         return _of_values([source], theirs.columns)
-    ours = stored.take(pa.array([index for _, index in wanted], pa.int64()))
+    ours = stored.take(pa.array([index for _, index in row_pairs], pa.int64()))
     return _of_values([target, source], [*ours.columns, *theirs.columns])
 
 

@@ -99,7 +99,7 @@ def _install_clause(clause: type, kind: str) -> None:
         values = ", ".join(sql_of(session, value) for value in assignments.values())
         return f"INSERT ({', '.join(map(_name, assignments))}) VALUES ({values})"  # noqa: S608 - the user's own expressions
 
-    deeds: dict[str, Callable[..., str]] = {
+    actions: dict[str, Callable[..., str]] = {
         "updateAll": lambda _: "UPDATE SET *",
         "update": update,
         "delete": lambda _: "DELETE",
@@ -107,7 +107,7 @@ def _install_clause(clause: type, kind: str) -> None:
         "insert": insert,
     }
     replace_method(clause, "__init__", init)
-    for name, action in deeds.items():
+    for name, action in actions.items():
         if hasattr(clause, name):
             replace_method(clause, name, noting(action))
 

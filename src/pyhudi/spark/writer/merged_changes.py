@@ -79,10 +79,10 @@ def _updates(rows_with_location: DataFrame, config: TableConfig, instant: str) -
     else:
         keyed = keyed.withColumn(RECORD_KEY, F.col(_OLD_KEY))
     stay = F.col(PARTITION_PATH) == F.col(_OLD_PATH)
-    here = keyed.filter(stay).withColumn(DELETE_COLUMN, F.lit(False))
+    unmoved = keyed.filter(stay).withColumn(DELETE_COLUMN, F.lit(False))
     if not config.partition_fields:
-        return [here]
-    moved = keyed.filter(~stay)
-    left = moved.withColumns({PARTITION_PATH: F.col(_OLD_PATH), DELETE_COLUMN: F.lit(True)})
-    arrived = moved.withColumns({FILE_ID_COLUMN: F.lit(None).cast("string"), DELETE_COLUMN: F.lit(False)})
-    return [here, left, arrived]
+        return [unmoved]
+    leaving = keyed.filter(~stay)
+    left = leaving.withColumns({PARTITION_PATH: F.col(_OLD_PATH), DELETE_COLUMN: F.lit(True)})
+    arrived = leaving.withColumns({FILE_ID_COLUMN: F.lit(None).cast("string"), DELETE_COLUMN: F.lit(False)})
+    return [unmoved, left, arrived]

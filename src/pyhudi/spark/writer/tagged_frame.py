@@ -24,7 +24,7 @@ from pyhudi.spark.index_join.duplicate_keys import drop_deleted_duplicates
 from pyhudi.spark.index_join.key_columns import named_records, refuse_unmade, with_keys, with_table_types
 from pyhudi.spark.index_join.key_search import KeySearch
 from pyhudi.spark.index_join.named_rows import locate_updates, named_frame
-from pyhudi.spark.index_join.partition_updates import Located
+from pyhudi.spark.index_join.partition_updates import TaggedFrame
 from pyhudi.spark.input.small_input import fetch_rows
 from pyhudi.spark.jvm.persistence import persisted_until
 from pyhudi.spark.writer.merged_changes import changed_rows
@@ -103,7 +103,7 @@ def group_rows(stage: WriteStage, frame: DataFrame, tagging: TagOptions) -> Iter
             rows = persisted_until(retained, rows)
             yield SparkBatch(stage, tagging, rows, _profile(rows, files, begins=False), late, merges=True)
             return
-        tagged = Located(_locate_rows(frame)) if prepped else _locate(stage, frame, KeySearch(tagging, lookup, retained))
+        tagged = TaggedFrame(_locate_rows(frame)) if prepped else _locate(stage, frame, KeySearch(tagging, lookup, retained))
         rows = persisted_until(retained, _deletes(tagged.rows) if tagging.operation.deletes_rows else tagged.rows)
         profile = _profile(rows, files, begins=tagging.layout is not None and not prepped)
         if tagged.paths is not None and not profile.partitions.keys() <= tagged.paths:
@@ -129,15 +129,15 @@ def _merge_changes(stage: WriteStage, frame: DataFrame, search: KeySearch) -> tu
 
     def locate(keyed: DataFrame) -> DataFrame:
         nonlocal late
-        located = replace(search, tagging=as_upsert).locate(keyed)
-        late = located.late
-        return drop_deleted_duplicates(located.rows, search.lookup)
+        result = replace(search, tagging=as_upsert).locate(keyed)
+        late = result.late
+        return drop_deleted_duplicates(result.rows, search.lookup)
 
     source = persisted_until(search.persisted, frame)  # what the statement's query gives
     return changed_rows(source, stage.table_config, stage.context.instant, locate), late
 
 
-def _locate(stage: WriteStage, frame: DataFrame, search: KeySearch) -> Located:
+def _locate(stage: WriteStage, frame: DataFrame, search: KeySearch) -> TaggedFrame:
     """Return the rows of an operation that looks keys up, or makes new records, with the file group each belongs to."""
     tagging, columns = search.tagging, search.lookup.context.incoming_schema
     config, instant = stage.table_config, stage.context.instant

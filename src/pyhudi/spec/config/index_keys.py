@@ -21,7 +21,7 @@ INDEXES: tuple[ConfigKey, ...] = (
     served("hoodie.bloom.index.use.metadata", "BLOOM: the filters of the metadata table are asked, if it has them.", Kind.FLAG, "false"),
     served(
         "hoodie.index.bucket.engine",
-        "BUCKET: a bucket is a number, or a stretch of a ring of hashes that can be split.",
+        "BUCKET: a bucket is a number, or a range of hashes that can be split.",
         default="SIMPLE",
         choices=("SIMPLE", "CONSISTENT_HASHING"),
     ),

@@ -42,7 +42,7 @@ def _run(call: ProcedureCall) -> Iterator[Row]:
 
 def _cleans(call: ProcedureCall) -> Iterator[tuple[Instant, CleanMetadata]]:
     """Yield the completed cleans, the newest first."""
-    table, timeline = _opened(call)
+    table, timeline = _open_table(call)
     for instant in reversed(timeline.instants):
         if instant.action is Action.CLEAN and instant.is_completed:
             done = load_action_metadata(table.storage, table.config, timeline, instant)
@@ -50,7 +50,7 @@ def _cleans(call: ProcedureCall) -> Iterator[tuple[Instant, CleanMetadata]]:
                 yield instant, done
 
 
-def _opened(call: ProcedureCall) -> tuple[HudiTable, Timeline]:
+def _open_table(call: ProcedureCall) -> tuple[HudiTable, Timeline]:
     table = call.open()
     timeline = load_full_timeline(table.storage, table.config)
     return table, timeline.with_archived() if call.flag("showArchived") else timeline
@@ -97,7 +97,7 @@ def _show_partitions(call: ProcedureCall) -> Iterator[Row]:
 
 
 def _show_plans(call: ProcedureCall) -> Iterator[Row]:
-    table, timeline = _opened(call)
+    table, timeline = _open_table(call)
     instants = (one for one in reversed(timeline.instants) if one.action is Action.CLEAN)
     return (_plan_row(table, one) for one in itertools.islice(instants, call.number("limit")))
 
@@ -119,7 +119,7 @@ def _plan_row(table: HudiTable, instant: Instant) -> Row:
 #: Of the records of cleans that are written.
 _VERSION: Final = 2
 _TABLE: Final = Parameter("table", default=REQUIRED)
-_SHOWN: Final = (_TABLE, Parameter("limit", "int", 10), Parameter("showArchived", "boolean", default=False), Parameter("filter"))
+_SHOW_PARAMETERS: Final = (_TABLE, Parameter("limit", "int", 10), Parameter("showArchived", "boolean", default=False), Parameter("filter"))
 _HEAD: Final = (Column("clean_time"), Column("state_transition_time"), Column("action"), Column("start_clean_time"))
 
 PROCEDURES: Final = (
@@ -150,7 +150,7 @@ PROCEDURES: Final = (
     Procedure(
         "show_cleans",
         "The cleans that were done, the newest first.",
-        _SHOWN,
+        _SHOW_PARAMETERS,
         (
             *_HEAD,
             Column("time_taken_in_millis", "bigint"),
@@ -164,7 +164,7 @@ PROCEDURES: Final = (
     Procedure(
         "show_cleans_metadata",
         "What each clean deleted in each partition.",
-        _SHOWN,
+        _SHOW_PARAMETERS,
         (
             *_HEAD,
             Column("partition_path"),
@@ -181,7 +181,7 @@ PROCEDURES: Final = (
     Procedure(
         "show_clean_plans",
         "The cleans that were planned, done or not.",
-        _SHOWN,
+        _SHOW_PARAMETERS,
         (
             Column("plan_time"),
             Column("state"),

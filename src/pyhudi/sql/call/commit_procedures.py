@@ -46,11 +46,11 @@ _DETAILS: Final = _columns(
 )
 
 
-def _active(table: HudiTable, wanted: str | None = None) -> Iterator[tuple[Instant, CommitMetadata]]:
-    """Yield the commits of the active timeline, or the one of the requested time `wanted`, the newest first."""
+def _active(table: HudiTable, instant_time: str | None = None) -> Iterator[tuple[Instant, CommitMetadata]]:
+    """Yield the commits of the active timeline, or the one of the requested time `instant_time`, the newest first."""
     timeline = load_full_timeline(table.storage, table.config)
     for instant in reversed(timeline.data_instants()):
-        if wanted in (None, instant.requested):
+        if instant_time in (None, instant.requested):
             yield instant, load_commit_metadata(table.storage, table.config, timeline, instant)
 
 
@@ -135,13 +135,13 @@ def _of_instant(call: ProcedureCall) -> tuple[Instant, CommitMetadata]:
     Raises:
         UsageError: there is none.
     """
-    table, wanted = call.open(), call.text("instant_time")
-    if (match := next(_active(table, wanted or ""), None)) is not None:
+    table, instant_time = call.open(), call.text("instant_time")
+    if (match := next(_active(table, instant_time or ""), None)) is not None:
         return match
     for one in archived_instants(table.storage, table.config, read_rows):
-        if one.instant.requested == wanted and one.metadata is not None:
+        if one.instant.requested == instant_time and one.metadata is not None:
             return one.instant, one.metadata
-    raise UsageError(f"CALL {call.procedure.name}: {wanted} is no commit of the table; CALL show_commits lists them.")
+    raise UsageError(f"CALL {call.procedure.name}: {instant_time} is no commit of the table; CALL show_commits lists them.")
 
 
 def _show_commit_files(call: ProcedureCall) -> Iterator[Row]:
@@ -193,10 +193,12 @@ def _show_commit_write_stats(call: ProcedureCall) -> Iterator[Row]:
 
 
 def _show_extra(call: ProcedureCall) -> Iterator[Row]:
-    wanted, key = call.text("instant_time"), call.text("metadata_key")
-    instant, commit = next(_active(call.open(), wanted), (None, None))
+    instant_time, key = call.text("instant_time"), call.text("metadata_key")
+    instant, commit = next(_active(call.open(), instant_time), (None, None))
     if instant is None or commit is None:
-        raise UsageError(f"CALL {call.procedure.name}: {wanted or 'the table'} is no commit, or has none; CALL show_commits lists them.")
+        raise UsageError(
+            f"CALL {call.procedure.name}: {instant_time or 'the table'} is no commit, or has none; CALL show_commits lists them."
+        )
     rows = ((instant.requested, instant.action.value, name, text) for name, text in commit.extra_metadata.items() if key in (None, name))
     return _first(call, rows)
 
@@ -204,10 +206,10 @@ def _show_extra(call: ProcedureCall) -> Iterator[Row]:
 def _compare(call: ProcedureCall) -> Iterator[Row]:
     source, target = call.open(), HudiTable.open(str(call.text("path")))
     timelines = (load_timeline(table.storage, table.config) for table in (source, target))
-    here, there = ([instant.requested for instant in timeline.data_instants()] for timeline in timelines)
-    latest_here, latest_there = (times[-1] if times else "0" for times in (here, there))
-    ahead = latest_there != "0" and (latest_here == "0" or latest_here < latest_there)
-    leading, behind = (there, latest_here) if ahead else (here, latest_there)
+    source_times, target_times = ([instant.requested for instant in timeline.data_instants()] for timeline in timelines)
+    latest_source, latest_target = (times[-1] if times else "0" for times in (source_times, target_times))
+    ahead = latest_target != "0" and (latest_source == "0" or latest_source < latest_target)
+    leading, behind = (target_times, latest_source) if ahead else (source_times, latest_target)
     catching_up = [time for time in leading if time > behind]
     index = f"Source {source.config.name} is {'behind' if ahead else 'ahead'} by {len(catching_up)} commits."
     yield (f"{index} Commits to catch up - [{', '.join(catching_up)}]",)

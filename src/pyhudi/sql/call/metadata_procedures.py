@@ -46,8 +46,8 @@ def _partitions(call: ProcedureCall) -> Iterator[Row]:
 
 def _files(call: ProcedureCall) -> Iterator[Row]:
     _, metadata = _open_tables(call)
-    wanted = call.text("partition")
-    paths = metadata.partition_paths() if wanted is None else (wanted,)
+    partition = call.text("partition")
+    paths = metadata.partition_paths() if partition is None else (partition,)
     rows = ((status.name,) for path in paths for status in metadata.files(path))
     return itertools.islice(rows, call.number("limit"))
 

@@ -31,10 +31,10 @@ def _properties(call: ProcedureCall) -> Iterator[Row]:
 
 def _named_partitions(call: ProcedureCall, table: HudiTable, text: str) -> list[str]:
     """Return the partition paths that a list with `*` at the end of its parts means."""
-    there = open_snapshot(table.storage, SnapshotQuery()).partition_paths
+    paths = open_snapshot(table.storage, SnapshotQuery()).partition_paths
     partitions = []
     for part in (file_slice.strip() for file_slice in text.split(",")):
-        matching = [path for path in there if path == part or (part.endswith("*") and path.startswith(part.rstrip("*")))]
+        matching = [path for path in paths if path == part or (part.endswith("*") and path.startswith(part.rstrip("*")))]
         if not matching:
             raise UsageError(
                 f"CALL {call.procedure.name}: {table.config.name} has no partition {part}; SHOW PARTITIONS lists those there are."

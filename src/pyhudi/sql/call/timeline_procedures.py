@@ -103,10 +103,10 @@ def _show_rollbacks(call: ProcedureCall) -> Iterator[Row]:
 
 
 def _show_rollback_detail(call: ProcedureCall) -> Iterator[Row]:
-    wanted = call.text("instant_time")
-    done = next((one for one in _rollbacks(call) if one.start == wanted), None)
+    instant_time = call.text("instant_time")
+    done = next((one for one in _rollbacks(call) if one.start == instant_time), None)
     if done is None:
-        raise UsageError(f"CALL {call.procedure.name}: {wanted} is no rollback of the table; CALL show_rollbacks lists them.")
+        raise UsageError(f"CALL {call.procedure.name}: {instant_time} is no rollback of the table; CALL show_rollbacks lists them.")
     rows = (
         (done.start, ", ".join(done.commits), path, file, succeeded)
         for path, partition in done.partitions.items()
@@ -120,11 +120,11 @@ def _export_instants(call: ProcedureCall) -> Iterator[Row]:
     table, folder = call.open(), Path(str(call.text("local_folder")))
     if not folder.is_dir():
         raise UsageError(f"CALL {call.procedure.name}: {folder} is no folder of this machine.")
-    wanted = {name.strip() for name in str(call.text("actions") or "").split(",")}
-    if unknown := wanted - {action.value for action in Action}:
+    actions = {name.strip() for name in str(call.text("actions") or "").split(",")}
+    if unknown := actions - {action.value for action in Action}:
         raise UsageError(f"CALL {call.procedure.name}: {min(unknown)} is no action of a timeline.")
     timeline = load_timeline(table.storage, table.config)
-    matches = [instant for instant in timeline.completed() if instant.action.value in wanted]
+    matches = [instant for instant in timeline.completed() if instant.action.value in actions]
     ordered = matches[::-1] if call.flag("desc") else matches
     limit = call.number("limit")
     exported = ordered if limit < 0 else ordered[:limit]
@@ -134,13 +134,13 @@ def _export_instants(call: ProcedureCall) -> Iterator[Row]:
 
 
 def _delete_marker(call: ProcedureCall) -> Iterator[Row]:
-    table, wanted = call.open(), str(call.text("instant_time"))
-    if not wanted.isdecimal():
-        raise UsageError(f"CALL {call.procedure.name}: '{wanted}' is no instant.")
+    table, instant_time = call.open(), str(call.text("instant_time"))
+    if not instant_time.isdecimal():
+        raise UsageError(f"CALL {call.procedure.name}: '{instant_time}' is no instant.")
     with locked_table(table.storage, _WAIT_S, table.clock, table.ids) as locked:
-        if any(not instant.is_completed for instant in locked.timeline.find(wanted)):
-            raise UsageError(f"CALL {call.procedure.name}: {wanted} is under way, and its markers say what to roll back if it fails.")
-        delete_marker_directory(locked.storage, wanted)
+        if any(not instant.is_completed for instant in locked.timeline.find(instant_time)):
+            raise UsageError(f"CALL {call.procedure.name}: {instant_time} is under way, and its markers say what to roll back if it fails.")
+        delete_marker_directory(locked.storage, instant_time)
     yield (True,)
 
 

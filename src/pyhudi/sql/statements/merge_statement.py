@@ -14,7 +14,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from pyhudi.errors import SchemaError
-from pyhudi.spark.writer.frame_write import bytes_here_max
+from pyhudi.spark.writer.frame_write import local_bytes_max
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.write.merge_query import MergeQuery
@@ -24,15 +24,15 @@ from pyhudi.sql.write.write_target import open_for_change
 
 def merge(statement: Statement) -> DataFrame | None:
     """Run a MERGE on a Hudi table; None when the table is another's."""
-    opened = open_for_change(statement, statement.plan.targetTable())
-    if opened is None:
+    change = open_for_change(statement, statement.plan.targetTable())
+    if change is None:
         return None
-    target, read_snapshot = opened
+    target, read_snapshot = change
     text = merge_text(statement.text)
     _check(text, target.name)
     query = MergeQuery(statement, target, text)
     explains = statement.explain is not None  # by Spark's plan, whatever the number of rows
-    rows = None if explains else query.build_here(bytes_here_max(statement.session, target.options))
+    rows = None if explains else query.build_locally(local_bytes_max(statement.session, target.options))
     if rows is None:
         rows = statement.run_sql(query.build())
     changed = query.changed_columns()

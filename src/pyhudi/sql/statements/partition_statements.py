@@ -47,22 +47,22 @@ def add_partitions(statement: Statement) -> DataFrame | None:
     if entry is None:
         return None
     target = open_target(statement, entry)
-    there = set(_partition_paths(target))
+    existing = set(_partition_paths(target))
     for spec in jvm.items_of(statement.plan.parts()):
         if jvm.value_of(spec.location()) is not None:
             raise UnsupportedError(f"ALTER TABLE {entry.qualified_name} ADD PARTITION ... LOCATION: partitions lie below the table.")
         path = _path(target, spec, "ADD PARTITION")
-        if path in there and not statement.plan.ifNotExists():
+        if path in existing and not statement.plan.ifNotExists():
             raise UsageError(f"ALTER TABLE {entry.qualified_name} ADD PARTITION: the partition {path} exists already.")
     return statement.empty()
 
 
 def _drop(target: WriteTarget, paths: list[str], *, must_exist: bool) -> DataFrame:
-    there = set(_partition_paths(target))
-    missing = [path for path in paths if path not in there]
+    existing = set(_partition_paths(target))
+    missing = [path for path in paths if path not in existing]
     if missing and must_exist:
         raise UsageError(f"{target.name} has no partition {missing[0]}; SHOW PARTITIONS lists those there are.")
-    matches = [path for path in dict.fromkeys(paths) if path in there]
+    matches = [path for path in dict.fromkeys(paths) if path in existing]
     if matches:
         target.write_without_rows(Operation.DELETE_PARTITION, matches)
     return target.statement.empty()

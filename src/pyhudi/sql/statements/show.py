@@ -27,14 +27,14 @@ def show_partitions(statement: Statement) -> DataFrame | None:
     fields = config.partition_fields
     if not fields:
         raise UsageError(f"SHOW PARTITIONS: {entry.qualified_name} is not partitioned.")
-    wanted = _partition_spec(statement)
-    if unknown := [column for column in wanted if column not in {field.lower() for field in fields}]:
+    spec = _partition_spec(statement)
+    if unknown := [column for column in spec if column not in {field.lower() for field in fields}]:
         problem = f"SHOW PARTITIONS: {unknown[0]} is no partition column of {entry.qualified_name}; those are {', '.join(fields)}."
         raise with_subject(UsageError(problem), unknown[0])
     rows = []
     for path in snapshot.live_partitions:
         values = config.partition_values(path)
-        if all(wanted.get(field.lower(), value) == value for field, value in zip(fields, values, strict=True)):
+        if all(spec.get(field.lower(), value) == value for field, value in zip(fields, values, strict=True)):
             path_text = partition_path.build(fields, values, hive_style=True, url_encode=False) if config.slash_dates else path
             rows.append([text_literal(path_text)])
     return statement.rows(["partition"], sorted(rows)) if rows else statement.spark_sql("SELECT '' AS partition WHERE false")

@@ -35,16 +35,16 @@ class _Clauses:
 
 def update(statement: Statement) -> DataFrame | None:
     """Run an UPDATE on a Hudi table; None when the table is another's."""
-    opened = open_for_change(statement, statement.plan.table())
-    if opened is None:
+    change = open_for_change(statement, statement.plan.table())
+    if change is None:
         return None
-    target, read_snapshot = opened
+    target, read_snapshot = change
     clauses = _clauses(statement)
     assigned = _assign_columns(target, clauses)
     location = () if target.has_virtual_keys else LOCATION_COLUMNS
-    brought = None if target.has_virtual_keys else target.partial_columns(assigned)
+    partial = None if target.has_virtual_keys else target.partial_columns(assigned)
     # Columns that may not be null are read, since rows without them are refused, though what is written may leave them out.
-    needed = target.columns if brought is None else {*brought, *(field.name for field in target.snapshot.schema if not field.nullable)}
+    needed = target.columns if partial is None else {*partial, *(field.name for field in target.snapshot.schema if not field.nullable)}
     names = [name for name in target.columns if name in needed]
     values = ", ".join([*location, *(f"{assigned.get(name, quote(name))} AS {quote(name)}" for name in names)])
     text = f"{clauses.with_clause} SELECT {values} FROM {clauses.table} {clauses.where}"  # noqa: S608 - the user's own
@@ -52,7 +52,7 @@ def update(statement: Statement) -> DataFrame | None:
     rows = conform(source, _targets(target, location, names), f"UPDATE of {target.name}")
     if target.has_virtual_keys:
         return target.write(Operation.UPSERT, rows)
-    return target.write(Operation.UPSERT_PREPPED, rows, prepped=True, read_snapshot=read_snapshot, columns=brought)
+    return target.write(Operation.UPSERT_PREPPED, rows, prepped=True, read_snapshot=read_snapshot, columns=partial)
 
 
 def _targets(target: WriteTarget, location: Sequence[str], names: Sequence[str]) -> list[Target]:
@@ -101,10 +101,10 @@ def _assign_columns(target: WriteTarget, clauses: _Clauses) -> dict[str, str]:
 
 def delete(statement: Statement) -> DataFrame | None:
     """Run a DELETE on a Hudi table; None when the table is another's."""
-    opened = open_for_change(statement, statement.plan.table())
-    if opened is None:
+    change = open_for_change(statement, statement.plan.table())
+    if change is None:
         return None
-    target, read_snapshot = opened
+    target, read_snapshot = change
     tokens = statement.tokens
     start = find_word(tokens, "DELETE")
     assert start is not None, "the parser saw a DELETE"

@@ -86,12 +86,12 @@ def require_storable(session: SparkSession, given: DataType, target: Target, wha
     Raises:
         SchemaError: the cast could change what the value means.
     """
-    wanted = target.type.simpleString()
+    column_type = target.type.simpleString()
     if given != target.type and not _storable(session, given, target.type):
         problem = (
-            f"{what}: column {target.name} is {wanted} and the query gives {given.simpleString()}, which cannot be"
+            f"{what}: column {target.name} is {column_type} and the query gives {given.simpleString()}, which cannot be"
             f" stored there safely."
-            f" Write CAST(... AS {wanted}) in the query if that is what you mean."
+            f" Write CAST(... AS {column_type}) in the query if that is what you mean."
         )
         raise with_subject(SchemaError(problem), target.name)
 
@@ -101,17 +101,17 @@ def cast_text(value: str, data_type: DataType) -> str:
     return f"CAST({value} AS {_ddl(data_type)})"
 
 
-def _storable(session: SparkSession, given: DataType, wanted: DataType) -> bool:
+def _storable(session: SparkSession, given: DataType, column_type: DataType) -> bool:
     if isinstance(given, NullType) or session.conf.get("spark.sql.storeAssignmentPolicy") == "LEGACY":
         return True
-    return _can_store(session, given.json(), wanted.json())
+    return _can_store(session, given.json(), column_type.json())
 
 
 @lru_cache(maxsize=1024)
-def _can_store(session: SparkSession, given: str, wanted: str) -> bool:
+def _can_store(session: SparkSession, given: str, column_type: str) -> bool:
     sql = jvm.jvm(session).org.apache.spark.sql
     from_json = sql.types.DataType.fromJson
-    return bool(sql.catalyst.expressions.Cast.canANSIStoreAssign(from_json(given), from_json(wanted)))
+    return bool(sql.catalyst.expressions.Cast.canANSIStoreAssign(from_json(given), from_json(column_type)))
 
 
 def _ddl(data_type: DataType) -> str:

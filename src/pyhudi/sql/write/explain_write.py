@@ -99,8 +99,8 @@ def _writes(operation: Operation, config: TableConfig, partitions: Sequence[str]
         )
     if not config.is_merge_on_read:
         return "base files that hold a changed row are rewritten"
-    brought = "" if columns is None else f", with the columns {', '.join(columns)} alone"
-    return f"changes of stored rows are appended to log files{brought}"
+    columns_text = "" if columns is None else f", with the columns {', '.join(columns)} alone"
+    return f"changes of stored rows are appended to log files{columns_text}"
 
 
 def _describe_snapshot(snapshot: Snapshot) -> str:

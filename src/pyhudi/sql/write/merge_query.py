@@ -66,7 +66,7 @@ class MergeQuery:
         ]
         return f"{self._text.with_clause} {' UNION ALL '.join(changes)}"
 
-    def build_here(self, max_bytes: int) -> DataFrame | None:
+    def build_locally(self, max_bytes: int) -> DataFrame | None:
         """Return the same rows from a join that is made in this process, without a Spark job; None where it is Spark's work.
 
         That is so for a condition other than equal columns, for NOT MATCHED BY SOURCE, for what only the whole statement gives a meaning
@@ -165,11 +165,11 @@ class MergeQuery:
 
     def _case(self, branches: Sequence[_Branch], column: str) -> str:
         values = [(branch.number, branch.values[column]) for branch in branches if column in branch.values]
-        wanted = cast_text("NULL", self._target.schema[column].dataType)
+        null_value = cast_text("NULL", self._target.schema[column].dataType)
         if not values:
-            return wanted
+            return null_value
         whens = " ".join(f"WHEN {number} THEN {value}" for number, value in values)
-        return f"CASE {_CLAUSE} {whens} ELSE {wanted} END"
+        return f"CASE {_CLAUSE} {whens} ELSE {null_value} END"
 
     def _unchanged(self, branches: Sequence[_Branch]) -> str:
         """Return the condition under which an update leaves its row as it is; values without an equality count as changed."""
@@ -196,14 +196,14 @@ class MergeQuery:
     def _assign_columns(self, clause: Clause) -> Iterator[tuple[str, str]]:
         """Yield each assigned column of the target with its value's text."""
         stated = clause.assignments if clause.assignments is not None else self._by_name(clause)
-        seen: set[str] = set()
+        names: set[str] = set()
         for one in stated:
             name = column_of(self._target, one.parts, "MERGE INTO")
-            if name in seen:
+            if name in names:
                 raise with_subject(
                     SchemaError(f"MERGE INTO {self._target.name} assigns {name} twice in one clause."), ".".join(one.parts), 1
                 )
-            seen.add(name)
+            names.add(name)
             yield name, one.value
 
     @cached_property
@@ -230,12 +230,14 @@ class MergeQuery:
     def _cast_to_column(self, assigned: dict[str, str], clause: Clause) -> dict[str, str]:
         """Return the values cast to the types of their columns, after Spark has said that they can be stored there."""
         fields = [self._target.schema[name] for name in assigned]
-        given = [self._source[name.lower()] for name in assigned] if clause.assignments is None else self._asked(assigned, clause)
+        given = (
+            [self._source[name.lower()] for name in assigned] if clause.assignments is None else self._fields_of_values(assigned, clause)
+        )
         for field, value in zip(fields, given, strict=True):
             require_storable(self._statement.session, value.dataType, Target.of(field), f"MERGE INTO {self._target.name}")
         return {field.name: cast_text(assigned[field.name], field.dataType) for field in fields}
 
-    def _asked(self, assigned: dict[str, str], clause: Clause) -> list[StructField]:
+    def _fields_of_values(self, assigned: dict[str, str], clause: Clause) -> list[StructField]:
         """Return what Spark says of the values that a clause assigns."""
         relation = {
             MatchKind.MATCHED: f"{self._text.target} JOIN {self._text.source}",

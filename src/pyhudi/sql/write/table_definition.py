@@ -110,11 +110,11 @@ def _columns(plan: JavaObject) -> StructType:
 
 
 def _check_columns(table: str, schema: StructType) -> None:
-    seen: set[str] = set()
+    names: set[str] = set()
     for field in schema.fields:
-        if field.name.lower() in seen:
+        if field.name.lower() in names:
             raise with_subject(SchemaError(f"CREATE TABLE {table} states the column {field.name} twice."), field.name, 1)
-        seen.add(field.name.lower())
+        names.add(field.name.lower())
         _check_clauses(table, field)
 
 

@@ -96,8 +96,8 @@ class WriteTarget:
             KeyFieldError: the values make no path.
         """
         stated = {name.lower(): value for name, value in values.items()}
-        wanted = [stated.get(name.lower()) for name in self.partition_columns]
-        if None in wanted:
+        partition_values = [stated.get(name.lower()) for name in self.partition_columns]
+        if None in partition_values:
             return None
         now = format_instant(self.table.clock.now(), zone_of(self.table.config.timeline_zone))
         generator = key_generator(self.table.config, instant=now)
@@ -105,7 +105,7 @@ class WriteTarget:
             raise UnsupportedError(f"{self.name} has a key generator of its own: its partitions cannot be named by values; name none.")
         typed = (
             f"CAST({text_literal(value or '')} AS {self.schema[name].dataType.simpleString()}) AS {quote(name)}"
-            for name, value in zip(self.partition_columns, wanted, strict=True)
+            for name, value in zip(self.partition_columns, partition_values, strict=True)
         )
         row = self.statement.spark_sql(f"SELECT {', '.join(typed)}").toArrow()
         return str(partition_paths(row, generator.layout)[0].as_py())

@@ -70,8 +70,8 @@ def file_status(storage: Storage, config: TableConfig, timeline: Timeline, name:
 
 def _deletes(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant, partition: str | None, name: str) -> bool:
     content = load_action_metadata(storage, config, timeline, instant)
-    wanted = (partition or "").strip("/")
-    return any(path == wanted and name in {file.rpartition("/")[2] for file in files} for path, files in _deleted(content))
+    partition_path = (partition or "").strip("/")
+    return any(path == partition_path and name in {file.rpartition("/")[2] for file in files} for path, files in _deleted(content))
 
 
 def _deleted(content: object) -> Iterator[tuple[str, Iterable[str]]]:

@@ -36,7 +36,7 @@ BLOCKS = pa.schema(
     }
 )
 _WIDTH = 19
-_MOST_SHOWN = 100
+_MOST_CHARACTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,4 +220,4 @@ def _count_rows(number: int, noun: str) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 3] + "..."
+    return text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 3] + "..."

@@ -79,7 +79,7 @@ class Inspect:
     """
 
     storage: Storage
-    opened: OpenTable
+    open_table: OpenTable
 
     def partitions(self) -> pa.Table:
         """Return one row for each partition of the current state.
@@ -176,10 +176,10 @@ class Inspect:
         """
         if fix_lock:
             forget_lock(self.storage, is_inside=isinstance(self.storage, LocalStorage))
-            with locked_table(self.storage, _LOCK_WAIT_S, self.opened.clock, self.opened.ids):
+            with locked_table(self.storage, _LOCK_WAIT_S, self.open_table.clock, self.open_table.ids):
                 pass
         if fix_properties:
-            with locked_table(self.storage, _LOCK_WAIT_S, self.opened.clock, self.opened.ids) as locked:
+            with locked_table(self.storage, _LOCK_WAIT_S, self.open_table.clock, self.open_table.ids) as locked:
                 accept_identity(locked.storage, TableConfig(load_properties(locked.storage)))
         view = self._view()
         listed = FileSystemView(view.storage, view.config, view.timeline)
@@ -268,7 +268,7 @@ class Inspect:
             >>> explanation.files["kind"].to_pylist()
             ['appended']
         """
-        return explain_upsert(self.opened, data, options or {})
+        return explain_upsert(self.open_table, data, options or {})
 
     def log_blocks(self, path: str) -> pa.Table:
         """Return one row a block of the log file, or of the log files in the folder, at `path` below the table.

@@ -25,11 +25,11 @@ def overwrite_properties(
     storage: Storage, clock: Clock, new: Mapping[str, str] | bytes, *, dry_run: bool, wait_s: float
 ) -> tuple[PropertyChange, ...]:
     """Replace the properties; see `RepairServices.overwrite_properties`."""
-    wanted = dict(parse_properties(new) if isinstance(new, bytes) else new)
-    wanted.pop(_CHECKSUM, None)
-    if not wanted.get(_NAME):
+    properties = dict(parse_properties(new) if isinstance(new, bytes) else new)
+    properties.pop(_CHECKSUM, None)
+    if not properties.get(_NAME):
         raise UsageError(f"the new properties of table {storage.uri} name no {_NAME}: they are no table's properties. Nothing was changed.")
-    TableConfig(wanted)  # refuses what is no table's properties
+    TableConfig(properties)  # refuses what is no table's properties
     if not storage.list(".hoodie"):
         raise TableNotFound(f"there is no Hudi table at {storage.uri}: it has no folder .hoodie. Nothing was changed.")
     with storage.lock(wait_s):
@@ -38,16 +38,16 @@ def overwrite_properties(
         except (CorruptTableError, TableNotFound):
             old = None
         if not dry_run:
-            wanted = _store(storage, clock, wanted, old)
+            properties = _store(storage, clock, properties, old)
     before = old or {}
-    return tuple(PropertyChange(name, before.get(name), wanted.get(name)) for name in sorted({*before, *wanted}))
+    return tuple(PropertyChange(name, before.get(name), properties.get(name)) for name in sorted({*before, *properties}))
 
 
-def _store(storage: Storage, clock: Clock, wanted: dict[str, str], old: Mapping[str, str] | None) -> dict[str, str]:
+def _store(storage: Storage, clock: Clock, properties: dict[str, str], old: Mapping[str, str] | None) -> dict[str, str]:
     if old is not None:
-        stored = store_properties(storage, wanted, clock.now(), remove=[name for name in old if name not in wanted])
+        stored = store_properties(storage, properties, clock.now(), remove=[name for name in old if name not in properties])
     else:
-        stored = {**wanted, _CHECKSUM: str(checksum(wanted))}
+        stored = {**properties, _CHECKSUM: str(checksum(properties))}
         storage.replace(PROPERTIES, render_properties(stored, clock.now(), updated=True))
         storage.delete(BACKUP)
     accept_identity(storage, TableConfig(stored))

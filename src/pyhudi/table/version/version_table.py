@@ -101,7 +101,7 @@ def change_table_version(storage: Storage, clock: Clock, ids: Ids, arguments: Ve
         else:
             check_version_change(table.config, table.timeline, arguments.to, storage.uri)
             if arguments.dry_run:
-                return _shown(table, request)
+                return _preview(table, request)
     if table.config.version == arguments.to:
         if not arguments.dry_run:
             _rebuild_metadata_table(storage, clock, ids, arguments.wait_s)
@@ -153,7 +153,7 @@ def _check_direction(config: TableConfig, arguments: VersionArguments, uri: str)
         raise UsageError(f"table {uri} has version {config.version}: to move it to {to} is an upgrade (table.services.upgrade({to})).")
 
 
-def _shown(table: LockedTable, request: VersionRequest) -> VersionChange:
+def _preview(table: LockedTable, request: VersionRequest) -> VersionChange:
     change, _ = plan_change(table, request)
     failed = tuple(one.requested for one in failed_writes(table))
     return replace(change, rolled_back=failed, compacted=tuple(one.requested for one in pending_compactions(table.timeline)))

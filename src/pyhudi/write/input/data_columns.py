@@ -62,12 +62,12 @@ def compare_columns(table: pa.Schema, data: pa.Schema) -> ColumnDifference:
         ColumnDifference(missing=('name',), new=('nmae',))
     """
     stored, given = without_meta_columns(table), without_meta_columns(data)
-    known, brought = ({field.name.lower(): field for field in schema} for schema in (stored, given))
-    missing = [field.name for name, field in known.items() if name not in brought and name != IS_DELETED]
-    new = [field.name for name, field in brought.items() if name not in known]
+    known, data_fields = ({field.name.lower(): field for field in schema} for schema in (stored, given))
+    missing = [field.name for name, field in known.items() if name not in data_fields and name != IS_DELETED]
+    new = [field.name for name, field in data_fields.items() if name not in known]
     for name, field in known.items():
-        if name in brought:
-            inner = _compare_types(field.type, brought[name].type, field.name)
+        if name in data_fields:
+            inner = _compare_types(field.type, data_fields[name].type, field.name)
             missing += inner.missing
             new += inner.new
     return ColumnDifference(tuple(missing), tuple(new))
@@ -114,10 +114,10 @@ def refuse_incomplete_rows(rows: Sequence[Mapping[str, object]], names: Iterable
         SchemaError: names row and column.
     """
     known = {name.lower() for name in table.names} - {IS_DELETED}
-    wanted = [name for name in names if name.lower() in known]
+    required = [name for name in names if name.lower() in known]
     for number, row in enumerate(rows):
-        if lacking := tuple(name for name in wanted if name not in row):
-            new = tuple(name for name in row if name.lower() not in known and name not in wanted)
+        if lacking := tuple(name for name in required if name not in row):
+            new = tuple(name for name in row if name.lower() not in known and name not in required)
             raise _refusal(ColumnDifference(lacking, new), "the table", f"In row {number} the data")
 
 

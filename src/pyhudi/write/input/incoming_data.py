@@ -70,45 +70,45 @@ def _from_rows(rows: Sequence[Mapping[str, object]], schema: pa.Schema | None, *
     return pa.table({name: _column([row.get(name) for row in rows], name, types.get(name.lower())) for name in names})
 
 
-def _column(values: Sequence[object], name: str, wanted: pa.DataType | None) -> pa.Array:
+def _column(values: Sequence[object], name: str, column_type: pa.DataType | None) -> pa.Array:
     """Return the values; Arrow would cut a float that is asked to be an integer, so no type is asked for beforehand."""
     try:
-        if wanted is not None and pa.types.is_map(wanted):
-            return _map_column(values, name, wanted)
+        if column_type is not None and pa.types.is_map(column_type):
+            return _map_column(values, name, column_type)
         array = pa.array(values)
-        return array if wanted is None else _in_width(array, wanted)
+        return array if column_type is None else _in_width(array, column_type)
     except (TypeError, OverflowError, *_ARROW_ERRORS) as error:
         raise SchemaError(f"The values of column '{name}' have no common type: {error}") from error
 
 
-def _in_width(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+def _in_width(array: pa.Array, column_type: pa.DataType) -> pa.Array:
     """Return numbers in the width of their column: Python has but one for integers and one for reals, which says nothing about the
     column's. Integers that do not fit stay as they are, for whoever decides whether the column grows.
     """
-    if array.type.equals(wanted) or not _differs_in_width(array.type, wanted):
+    if array.type.equals(column_type) or not _differs_in_width(array.type, column_type):
         return array
     try:
-        return array.cast(wanted)
+        return array.cast(column_type)
     except pa.ArrowInvalid:
         return array
 
 
-def _differs_in_width(given: pa.DataType, wanted: pa.DataType) -> bool:
+def _differs_in_width(given: pa.DataType, column_type: pa.DataType) -> bool:
     """Tell whether two types are of one kind, with numbers of other widths at most."""
-    if pa.types.is_struct(given) and pa.types.is_struct(wanted):
-        pairs = [(field, wanted.field(field.name)) for field in given if wanted.get_field_index(field.name) >= 0]
-        return len(pairs) == given.num_fields == wanted.num_fields and all(_differs_in_width(one.type, two.type) for one, two in pairs)
-    if pa.types.is_list(given) and pa.types.is_list(wanted):
-        return _differs_in_width(given.value_type, wanted.value_type)
+    if pa.types.is_struct(given) and pa.types.is_struct(column_type):
+        pairs = [(field, column_type.field(field.name)) for field in given if column_type.get_field_index(field.name) >= 0]
+        return len(pairs) == given.num_fields == column_type.num_fields and all(_differs_in_width(one.type, two.type) for one, two in pairs)
+    if pa.types.is_list(given) and pa.types.is_list(column_type):
+        return _differs_in_width(given.value_type, column_type.value_type)
     kinds = (pa.types.is_signed_integer, pa.types.is_floating)
-    return given.equals(wanted) or any(kind(given) and kind(wanted) for kind in kinds)
+    return given.equals(column_type) or any(kind(given) and kind(column_type) for kind in kinds)
 
 
-def _map_column(values: Sequence[object], name: str, wanted: pa.MapType) -> pa.Array:
+def _map_column(values: Sequence[object], name: str, column_type: pa.MapType) -> pa.Array:
     """Return dicts as a map, which Arrow would take for structs."""
     entries = [None if value is None else list(value.items() if isinstance(value, Mapping) else value) for value in values]  # type: ignore[call-overload]
     pairs = [pair for entry in entries if entry is not None for pair in entry]
-    items = _column([item for _, item in pairs], f"{name}.value", wanted.item_type)
+    items = _column([item for _, item in pairs], f"{name}.value", column_type.item_type)
     ends = itertools.accumulate((len(entry or ()) for entry in entries), initial=0)
     offsets = [None if missing else end for end, missing in zip(ends, [*(e is None for e in entries), False], strict=True)]
     return pa.MapArray.from_arrays(pa.array(offsets, pa.int32()), pa.array([key for key, _ in pairs], pa.string()), items)

@@ -36,5 +36,5 @@ def partial_columns(options: Mapping[str, str], config: TableConfig, schema: pa.
     if not stated.isdisjoint(name.lower() for name in config.ordering_fields):
         return None
     names = stated | {name.partition(".")[0].lower() for name in always}
-    brought = tuple(field.name for field in schema if field.name.lower() in names)
-    return brought if len(brought) < len(schema) else None
+    columns = tuple(field.name for field in schema if field.name.lower() in names)
+    return columns if len(columns) < len(schema) else None

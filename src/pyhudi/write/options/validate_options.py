@@ -112,14 +112,14 @@ def check_replacing(operation: Operation, resolved: ResolvedIndex, config: Table
     Raises:
         UnsupportedError: names the operation.
     """
-    if operation.replaces and _has_ring(resolved):
+    if operation.replaces and _uses_consistent_hashing(resolved):
         raise UnsupportedError(
             f"{operation.value} of table {config.name} is not served: consistent hashing names file groups by"
             " their buckets, so that rows written later would be taken for those that were replaced. Delete the rows and insert others."
         )
 
 
-def _has_ring(resolved: ResolvedIndex) -> bool:
+def _uses_consistent_hashing(resolved: ResolvedIndex) -> bool:
     return resolved.layout is not None and resolved.layout.is_consistent
 
 

@@ -79,7 +79,7 @@ def _stage(
 ) -> WriteStage:
     table = context.table
     schema = _schema_after(stored, tagger.columns, request, config, table.config)
-    check_named(config.metadata_table.asked_columns, schema.columns, table.config)
+    check_named(config.metadata_table.named_columns, schema.columns, table.config)
     positions = table.config.is_merge_on_read and config.writer.log.positions
     records = record_context(schema, table.config)
     lookup = LookupContext(table.storage, context.view, tagger.engine, records, positions, config.rules.drop_known)

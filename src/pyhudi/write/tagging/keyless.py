@@ -87,14 +87,14 @@ def tag_named_updates(
     """
     paths = pa.chunked_array([key_columns(keyed.drop_columns(list(NAMING_COLUMNS)), generator)[1].cast(pa.string())])
     moves = pc.not_equal(keyed.column(PARTITION_PATH), paths)
-    moved = keyed.filter(moves)
-    if not moved.num_rows:
+    leaving = keyed.filter(moves)
+    if not leaving.num_rows:
         return _all_known(tag(keyed), lookup)
     refuse_moves(lookup.context)
-    left = deletes_of(moved.column(RECORD_KEY)).append_column(PARTITION_PATH, moved.column(PARTITION_PATH))
+    left = deletes_of(leaving.column(RECORD_KEY)).append_column(PARTITION_PATH, leaving.column(PARTITION_PATH))
     index = keyed.schema.get_field_index(PARTITION_PATH)
-    arrived = split_by_partition(moved.set_column(index, PARTITION_PATH, paths.filter(moves)))
-    _all_known(tag(moved), lookup)
+    arrived = split_by_partition(leaving.set_column(index, PARTITION_PATH, paths.filter(moves)))
+    _all_known(tag(leaving), lookup)
     parts = [*_all_known(tag(keyed.filter(pc.invert(moves))), lookup), *tag(left)]
     parts += [TaggedRows(part.partition_path, (), part.rows) for part in arrived]
     by_path: dict[str, list[TaggedRows]] = {}

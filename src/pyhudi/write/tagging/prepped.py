@@ -48,11 +48,11 @@ def tag_updates(keyed: pa.Table, data: pa.Table, slice_index: SliceIndex, *, kee
     stays = pc.equal(keyed.column(PARTITION_PATH).cast(pa.string()), data.column(PARTITION_PATH).cast(pa.string()))
     if pc.all(stays).as_py():
         return _tag_slices(reduced(_by_slice(keyed.drop_columns([PARTITION_PATH]), data, slice_index)))
-    moved, left = keyed.filter(pc.invert(stays)), data.filter(pc.invert(stays))
+    arriving, left = keyed.filter(pc.invert(stays)), data.filter(pc.invert(stays))
     updates = reduced(_by_slice(keyed.filter(stays).drop_columns([PARTITION_PATH]), data.filter(stays), slice_index))
     for file_slice, deletes in _by_slice(deletes_of(left.column(RECORD_KEY)), left, slice_index).items():
         updates[file_slice] = join_rows([updates[file_slice], deletes]) if file_slice in updates else deletes
-    return _tag_slices(updates, {part.partition_path: part.rows for part in split_by_partition(moved)})
+    return _tag_slices(updates, {part.partition_path: part.rows for part in split_by_partition(arriving)})
 
 
 def _by_slice(rows: pa.Table, data: pa.Table, slice_index: SliceIndex) -> dict[FileSlice, pa.Table]:

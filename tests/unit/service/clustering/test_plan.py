@@ -10,7 +10,7 @@ import pytest
 
 from pyhudi.errors import UnsupportedError
 from pyhudi.index.bucket_resizing import Tag
-from pyhudi.index.consistent_hashing import Ring, file_id_of
+from pyhudi.index.consistent_hashing import HashingMetadata, file_id_of
 from pyhudi.service.clustering.clustering_settings import ClusteringSettings, clustering_settings
 from pyhudi.service.clustering.resize_plan import resizings
 from pyhudi.service.clustering.rewrite_settings import rewrite_settings
@@ -35,20 +35,22 @@ SETTINGS = ClusteringSettings(
 )
 
 
-def ring_of(count: int) -> Ring:
-    return Ring(tuple(range(1000, 1000 * count + 1, 1000)), tuple(str(uuid.UUID(int=index)) for index in range(count)), first_count=count)
+def hashing_of(count: int) -> HashingMetadata:
+    return HashingMetadata(
+        tuple(range(1000, 1000 * count + 1, 1000)), tuple(str(uuid.UUID(int=index)) for index in range(count)), first_count=count
+    )
 
 
 def planned(sizes: list[int | None], settings: ClusteringSettings = SETTINGS) -> list[tuple[list[int], list[tuple[int, Tag]]]]:
-    """What becomes of buckets of these sizes, None for one without rows: places on the ring, and nodes."""
-    ring, numbers = ring_of(len(sizes)), itertools.count(100)
+    """What becomes of buckets of these sizes, None for one without rows: indices, and nodes."""
+    hashing, numbers = hashing_of(len(sizes)), itertools.count(100)
     slices = []
-    for prefix, size in zip(ring.prefixes, sizes, strict=True):
+    for prefix, size in zip(hashing.prefixes, sizes, strict=True):
         if size is not None:
             name = BaseFileName(file_id_of(prefix), "0-0-0", "20260101000000000")
             slices.append(FileSlice(FileGroupId("p", file_id_of(prefix)), name.instant, BaseFile("p", name, size)))
-    result = resizings(ring, slices, settings, lambda: str(uuid.UUID(int=next(numbers))))
-    indices = {file_id_of(prefix): index for index, prefix in enumerate(ring.prefixes)}
+    result = resizings(hashing, slices, settings, lambda: str(uuid.UUID(int=next(numbers))))
+    indices = {file_id_of(prefix): index for index, prefix in enumerate(hashing.prefixes)}
     return [
         ([indices[file_slice.group.file_id] for file_slice in one.slices], [(node.value, node.tag) for node in one.nodes]) for one in result
     ]
@@ -72,11 +74,11 @@ def test_small_neighbours_are_merged_and_the_last_one_of_a_run_gives_the_end() -
     assert planned([5, 50, 6, 50]) == []
 
 
-def test_a_run_goes_over_the_seam_of_the_ring() -> None:
+def test_a_run_wraps_around_the_hash_space() -> None:
     assert planned([5, 50, 50, 6]) == [([3, 0], [(4000, Tag.DELETE), (1000, Tag.REPLACE)])]
 
 
-def test_a_run_may_take_the_whole_ring_but_not_twice() -> None:
+def test_a_run_may_take_all_buckets_but_not_twice() -> None:
     assert planned([5, 5]) == [([1, 0], [(2000, Tag.DELETE), (1000, Tag.REPLACE)])]
     assert planned([5]) == []
 

@@ -208,13 +208,13 @@ def test_an_old_plan_is_rolled_back_by_the_next_clean(door: str) -> None:
 
 def test_a_clustering_whose_plans_expire_sends_heartbeats() -> None:
     table = make()
-    seen = []
+    heartbeats = []
 
     def look(done: int, count: int) -> None:
-        seen.append([status.name for status in table.storage.list(".hoodie/.heartbeat")])
+        heartbeats.append([status.name for status in table.storage.list(".hoodie/.heartbeat")])
 
     (done,) = table.services.cluster(options=SORT | EXPIRES, progress=look)
-    assert seen[-1] == [done.instant]
+    assert heartbeats[-1] == [done.instant]
     assert table.storage.list(".hoodie/.heartbeat") == []
 
 

@@ -1,4 +1,4 @@
-"""Resizing hash rings: rows stay as they are, and are found where the new ring says."""
+"""Resizing buckets of consistent hashing: rows stay as they are, and are found where the new metadata says."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pyhudi.codec.actions.plan_codec import encode_clustering_plan
 from pyhudi.errors import ConflictError, CorruptTableError, OptionError, UnsupportedError, UsageError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.bucket_resizing import Node, Tag
-from pyhudi.index.consistent_hashing import Ring, load_ring, render_ring, ring_file
-from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_indices
+from pyhudi.index.consistent_hashing import HashingMetadata, hashing_metadata_file, load_hashing_metadata, render_hashing_metadata
+from pyhudi.kernels.arrays.bucket_hash import bucket_indices, consistent_hashes
 from pyhudi.service.clustering.clustering_settings import clustering_settings
 from pyhudi.service.clustering.plan_slices import render_slice
 from pyhudi.service.clustering.resize_plan import Resizing, clustering_plan
@@ -30,7 +30,11 @@ from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.write_instant import TimelineWriter
 
 SCHEMA = pa.schema({"id": pa.int64(), "kind": pa.string(), "value": pa.int64(), "day": pa.string()})
-RING = {"hoodie.index.type": "BUCKET", "hoodie.index.bucket.engine": "CONSISTENT_HASHING", "hoodie.bucket.index.num.buckets": "2"}
+CONSISTENT_HASHING = {
+    "hoodie.index.type": "BUCKET",
+    "hoodie.index.bucket.engine": "CONSISTENT_HASHING",
+    "hoodie.bucket.index.num.buckets": "2",
+}
 QUIET = {"hoodie.compact.inline": "false"}
 SPLIT = {"hoodie.bucket.index.max.num.buckets": "4", "hoodie.parquet.max.file.size": "2000"}
 MERGE = {"hoodie.bucket.index.min.num.buckets": "1"}
@@ -61,7 +65,7 @@ def empty(keys: tuple[str, ...] = ("id",), by: tuple[str, ...] = (), table_type:
 def make(version: str = "9", **options: str) -> HudiTable:
     table = empty(by=("day",), version=version)
     given = {**QUIET, **{name.replace("__", "."): value for name, value in options.items()}}
-    table.upsert(rows(0, 60, 1), {**RING, **given})
+    table.upsert(rows(0, 60, 1), {**CONSISTENT_HASHING, **given})
     table.upsert(rows(5, 25, 2), given)
     table.delete(rows(7, 9, 3), options=given)
     return table
@@ -73,8 +77,8 @@ def state(table: HudiTable) -> list[dict[str, Any]]:
     return table.to_arrow(meta_columns=True).select(retained).sort_by("id").to_pylist()
 
 
-def ring(table: HudiTable, path: str) -> Ring:
-    result = load_ring(FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config)), path)
+def hashing(table: HudiTable, path: str) -> HashingMetadata:
+    result = load_hashing_metadata(FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config)), path)
     assert result is not None
     return result
 
@@ -83,8 +87,8 @@ def check_places(table: HudiTable) -> None:
     table_rows = table.to_arrow(meta_columns=True)
     for path in set(table_rows["_hoodie_partition_path"].to_pylist()):
         present = table_rows.filter(pa.compute.field("_hoodie_partition_path") == path)
-        now = ring(table, path)
-        indices = ring_indices(now.values, ring_hashes(present["_hoodie_record_key"].combine_chunks(), ["id"])).tolist()
+        now = hashing(table, path)
+        indices = bucket_indices(now.values, consistent_hashes(present["_hoodie_record_key"].combine_chunks(), ["id"])).tolist()
         groups = [name.partition("_")[0] for name in present["_hoodie_file_name"].to_pylist()]
         assert groups == [now.file_ids[index] for index in indices]
 
@@ -96,7 +100,7 @@ def test_rows_stay_as_they_are_through_split_and_merge(version: str) -> None:
     (done,) = table.services.cluster(options=SPLIT)
     assert (done.state, done.partitions, done.splits, done.merged, done.rows) == ("completed", 2, 4, 0, 58)
     assert state(table) == before
-    assert [len(ring(table, path).values) for path in ("d1", "d2")] == [4, 4]
+    assert [len(hashing(table, path).values) for path in ("d1", "d2")] == [4, 4]
     check_places(table)
     assert table.inspect.health().to_pylist() == []
     assert table.upsert(rows(55, 65, 4), QUIET).index == "BUCKET"
@@ -132,8 +136,8 @@ def test_nothing_is_resized_without_limits_beyond_those_it_began_with() -> None:
 def test_writers_wait_for_a_planned_resizing_and_it_can_be_taken_back() -> None:
     table = make()
     before, files = state(table), _paths(table.storage)  # type: ignore[arg-type]
-    (shown,) = table.services.cluster(options=SPLIT, dry_run=True)
-    assert (shown.state, shown.instant) == ("planned", None)
+    (preview,) = table.services.cluster(options=SPLIT, dry_run=True)
+    assert (preview.state, preview.instant) == ("planned", None)
     (planned,) = table.services.cluster(options=SPLIT, mode="schedule")
     assert planned.instant is not None
     assert table.services.cluster(options=SPLIT, mode="schedule") == ()  # one at a time in a partition
@@ -163,7 +167,7 @@ def _paths(storage: MemoryStorage) -> set[str]:
 def test_other_hash_fields_than_the_table_was_written_by_change_nothing() -> None:
     table = empty(keys=("id", "kind"))
     storage = table.storage
-    table.upsert(rows(0, 40, 1), {**RING, "hoodie.bucket.index.hash.field": "id"})
+    table.upsert(rows(0, 40, 1), {**CONSISTENT_HASHING, "hoodie.bucket.index.hash.field": "id"})
     before, files = state(table), _paths(storage)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match=r"hoodie\.bucket\.index\.hash\.field must name the fields"):
         table.services.cluster(options=SPLIT)
@@ -189,28 +193,28 @@ def test_a_bucket_that_somebody_changed_meanwhile_is_not_lost(monkeypatch: pytes
     assert state(table) == before
 
 
-def test_a_ring_that_was_taken_back_does_not_count() -> None:
+def test_hashing_metadata_that_was_rolled_back_does_not_count() -> None:
     table = make()
     table.services.cluster(options=SPLIT)
-    path, now = "d1", ring(table, "d1")
+    path, now = "d1", hashing(table, "d1")
     # Apache Hudi leaves such files: all buckets but one are those that hold rows.
-    left = Ring(now.values, ("00000000-0000-0000-0000-000000000001", *now.prefixes[1:]), "20990101000000000", 2, 2)
-    table.storage.create(ring_file(path, left.instant), render_ring(left, path))
-    assert ring(table, path).prefixes == now.prefixes
+    left = HashingMetadata(now.values, ("00000000-0000-0000-0000-000000000001", *now.prefixes[1:]), "20990101000000000", 2, 2)
+    table.storage.create(hashing_metadata_file(path, left.instant), render_hashing_metadata(left, path))
+    assert hashing(table, path).prefixes == now.prefixes
 
 
-def test_a_ring_that_apache_hudi_left_of_a_run_is_in_nobody_s_way() -> None:
+def test_hashing_metadata_that_apache_hudi_left_of_a_run_blocks_nothing() -> None:
     table = make()
     (planned,) = table.services.cluster(options=SPLIT, mode="schedule")
     assert planned.instant is not None
-    table.storage.create(ring_file("d1", planned.instant), b"{}")
+    table.storage.create(hashing_metadata_file("d1", planned.instant), b"{}")
     assert table.services.cluster(planned.instant)[0].splits == 4
     check_places(table)
 
 
 def test_a_bucket_that_apache_hudi_plans_to_rewrite_as_it_is() -> None:
     table = make()
-    before, now = state(table), ring(table, "d1")
+    before, now = state(table), hashing(table, "d1")
     view = FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config))
     file_slices = {file_slice.group.file_id: file_slice for file_slice in view.latest_slices("d1")}
     new = Node(now.values[1], "00000000-0000-0000-0000-000000000001", Tag.REPLACE)
@@ -221,7 +225,7 @@ def test_a_bucket_that_apache_hudi_plans_to_rewrite_as_it_is() -> None:
     assert (done.splits, done.merged, done.slices, done.files_written) == (0, 0, 1, 1)
     assert state(table) == before
     check_places(table)
-    assert ring(table, "d1").prefixes == (now.prefixes[0], new.prefix)
+    assert hashing(table, "d1").prefixes == (now.prefixes[0], new.prefix)
 
 
 @pytest.mark.parametrize(
@@ -262,7 +266,7 @@ def test_a_plan_that_leads_elsewhere_is_damaged(changed: Mapping[str, Any], monk
 def test_inline_it_comes_after_so_many_commits_and_before_a_write_that_finds_a_plan() -> None:
     inline = {**QUIET, **SPLIT, "hoodie.clustering.inline": "true", "hoodie.clustering.inline.max.commits": "2"}
     table = empty()
-    table.upsert(rows(0, 40, 1), {**RING, **inline})
+    table.upsert(rows(0, 40, 1), {**CONSISTENT_HASHING, **inline})
     assert table.history()["action"].to_pylist() == ["deltacommit"]
     table.upsert(rows(0, 40, 2), inline)
     assert table.history()["action"].to_pylist() == ["deltacommit", "deltacommit", "replacecommit"]
@@ -272,17 +276,17 @@ def test_inline_it_comes_after_so_many_commits_and_before_a_write_that_finds_a_p
     assert set(table.to_arrow()["value"].to_pylist()) == {3}
 
 
-def test_a_table_without_rings_is_not_resized() -> None:
+def test_a_table_without_consistent_hashing_is_not_resized() -> None:
     table = empty(table_type="COPY_ON_WRITE")
     with pytest.raises(UnsupportedError, match=r"CONSISTENT_HASHING|consistent hashing"):
-        table.upsert(rows(0, 3, 1), {**RING, "hoodie.clustering.inline": "true"})
+        table.upsert(rows(0, 3, 1), {**CONSISTENT_HASHING, "hoodie.clustering.inline": "true"})
     table.upsert(rows(0, 3, 1))
     with pytest.raises(UnsupportedError, match="not laid out by consistent hashing"):
         table.services.cluster(options={"hoodie.clustering.plan.strategy.class": "SparkConsistentBucketClusteringPlanStrategy"})
     assert len(table.history()) == 1
 
 
-def test_a_table_of_hash_rings_is_clustered_by_its_own_classes_only() -> None:
+def test_a_table_with_consistent_hashing_is_clustered_by_its_own_classes_only() -> None:
     table = make()
     other = {"hoodie.clustering.inline": "true", "hoodie.clustering.plan.strategy.class": "SparkSizeBasedClusteringPlanStrategy"}
     with pytest.raises(UnsupportedError, match="SparkConsistentBucketClusteringPlanStrategy"):

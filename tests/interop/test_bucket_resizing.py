@@ -1,4 +1,5 @@
-"""Hash rings are resized by either side, each runs what the other planned, and both go on writing: every row once, in its bucket."""
+"""Buckets of consistent hashing are resized by either side, each runs what the other planned, and both keep writing: every row once, in its
+bucket."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from pyhudi.codec.actions.plan_codec import decode_requested_replace, encode_clu
 from pyhudi.codec.avro.avro_container import decode_container
 from pyhudi.errors import UnsupportedError
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.index.consistent_hashing import load_ring
-from pyhudi.kernels.arrays.bucket_hash import ring_hashes, ring_indices
+from pyhudi.index.consistent_hashing import load_hashing_metadata
+from pyhudi.kernels.arrays.bucket_hash import bucket_indices, consistent_hashes
 from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.timeline.load_timeline import load_timeline
 from tests.interop.reference import ReferenceHudi
@@ -23,14 +24,14 @@ from tests.interop.test_indexes import ON, reference_finds_what_we_find
 from tests.unit.service import test_indexes as indexed
 
 STRATEGY = "org.apache.hudi.client.clustering"
-RING = {
+CONSISTENT_HASHING = {
     "hoodie.index.type": "BUCKET",
     "hoodie.index.bucket.engine": "CONSISTENT_HASHING",
     "hoodie.bucket.index.num.buckets": "2",
 }
 SPLIT = {"hoodie.bucket.index.max.num.buckets": "8", "hoodie.parquet.max.file.size": "4000"}
 MERGE = {"hoodie.bucket.index.min.num.buckets": "1", "hoodie.parquet.max.file.size": "200000000"}
-#: What Apache Hudi must be told to resize rings, and to write while that is planned.
+#: What Apache Hudi must be told to resize buckets of consistent hashing, and to write while that is planned.
 RESIZE = {
     "hoodie.clustering.plan.strategy.class": f"{STRATEGY}.plan.strategy.SparkConsistentBucketClusteringPlanStrategy",
     "hoodie.clustering.execution.strategy.class": f"{STRATEGY}.run.strategy.SparkConsistentBucketClusteringExecutionStrategy",
@@ -50,7 +51,7 @@ def options_for(version: str) -> dict[str, str]:
         "hoodie.metadata.enable": "true",
         "hoodie.write.table.version": version,
         "hoodie.write.auto.upgrade": "false",
-        **RING,
+        **CONSISTENT_HASHING,
         **RESIZE,
     }
 
@@ -72,13 +73,13 @@ def check(reference: ReferenceHudi, path: Path, expected: list[tuple[int, int]],
     storage = LocalStorage(str(path))
     view = FileSystemView(storage, table.config, load_timeline(storage, table.config))
     for partition in ("x", "y"):
-        ring = load_ring(view, partition)
-        assert ring is not None
-        assert len(ring.values) == buckets
+        hashing = load_hashing_metadata(view, partition)
+        assert hashing is not None
+        assert len(hashing.values) == buckets
         result = theirs.filter(pa.compute.field("p") == partition)
         names = [name.partition("_")[0] for name in result["_hoodie_file_name"].to_pylist()]
         keys = result["_hoodie_record_key"].combine_chunks().cast(pa.string())
-        assert names == [ring.file_ids[index] for index in ring_indices(ring.values, ring_hashes(keys, ["id"])).tolist()]
+        assert names == [hashing.file_ids[index] for index in bucket_indices(hashing.values, consistent_hashes(keys, ["id"])).tolist()]
     assert table.inspect.health().to_pylist() == []
 
 
@@ -86,13 +87,13 @@ VERSIONS = ["9", pytest.param("8", marks=pytest.mark.slow), pytest.param("6", ma
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_apache_hudi_runs_our_plan_and_writes_to_the_ring_that_we_merge(reference: ReferenceHudi, tmp_path: Path, version: str) -> None:
+def test_apache_hudi_runs_our_plan_and_writes_to_the_buckets_that_we_merge(reference: ReferenceHudi, tmp_path: Path, version: str) -> None:
     path, options = tmp_path / "ours", options_for(version)
     made = {"hoodie.write.table.version": version}
     table = HudiTable.create(
         path, SCHEMA, name="turns", keys=["id"], partition_by=["p"], order_by=["ts"], table_type="MERGE_ON_READ", options=made
     )
-    table.upsert(rows(0, 3000, 1), {**RING, **OWN})
+    table.upsert(rows(0, 3000, 1), {**CONSISTENT_HASHING, **OWN})
     table.upsert(rows(10, 30, 2), OWN)
     assert table.services.cluster(mode="schedule", options=SPLIT)[0].splits == 4
     reference.write(path, rows(20, 40, 3), options=options)  # to the planned buckets, and to those that take their place
@@ -136,7 +137,7 @@ def test_apache_hudi_finds_rows_by_indexes_that_followed_a_resizing(reference: R
     table = HudiTable.create(
         path, indexed.SCHEMA, name="t", keys=["id"], partition_by=["city"], order_by=["ts"], table_type="MERGE_ON_READ"
     )
-    table.upsert(indexed.rows(0, 60), {**RING, **OWN})
+    table.upsert(indexed.rows(0, 60), {**CONSISTENT_HASHING, **OWN})
     table.services.index("record_index")
     table.services.index("by_name", "name")
     table.services.index("low", "name", using="column_stats", options={"expr": "lower"})

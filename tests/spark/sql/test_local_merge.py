@@ -53,11 +53,11 @@ def stored(sql, request):
 def both(sql, text: str) -> tuple[list[str] | None, list[str]]:
     """Return the changes that both joins lead to; None for the one in this process where it steps back."""
     plain = SparkSession.sql.__wrapped__.__get__(sql.session)  # type: ignore[attr-defined]
-    asked = statement.read(sql.session, plain, text, None)
-    opened = open_for_change(asked, asked.plan.targetTable())
-    assert opened is not None
-    query = MergeQuery(asked, opened[0], merge_text(text))
-    here, by_spark = query.build_here(1 << 26), asked.run_sql(query.build())
+    analyzed = statement.read(sql.session, plain, text, None)
+    change = open_for_change(analyzed, analyzed.plan.targetTable())
+    assert change is not None
+    query = MergeQuery(analyzed, change[0], merge_text(text))
+    here, by_spark = query.build_locally(1 << 26), analyzed.run_sql(query.build())
     assert here is None or here.columns == by_spark.columns
     assert here is None or [field.dataType for field in here.schema] == [field.dataType for field in by_spark.schema]
     return None if here is None else sorted(map(repr, here.collect())), sorted(map(repr, by_spark.collect()))
