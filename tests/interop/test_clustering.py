@@ -13,7 +13,7 @@ from pyhudi import HudiTable
 from pyhudi.codec.actions.plan_codec import decode_requested_replace, encode_clustering_plan
 from pyhudi.codec.avro.avro_container import decode_container
 from pyhudi.spec.actions.clustering import ClusteringPlan
-from tests.interop.reference import ReferenceHudi
+from tests.interop.reference import ReferenceFailure, ReferenceHudi
 from tests.interop.test_index_turns import SCHEMA, rows
 
 SORT = {"hoodie.clustering.plan.strategy.sort.columns": "ts,id"}
@@ -129,3 +129,31 @@ def comparable(plan: ClusteringPlan) -> object:
         for group in plan.groups or ()
     ]
     return sorted(groups, key=str), plan.extra_metadata, plan.version, plan.preserve_meta_columns
+
+
+BY_COMMITS = {
+    "hoodie.clustering.plan.strategy.class": "org.apache.hudi.table.action.cluster.strategy.CommitBasedClusteringPlanStrategy",
+}
+EARLIEST = "hoodie.clustering.plan.strategy.earliest.commit.to.cluster"
+
+
+def test_apache_hudi_runs_our_plan_by_commits_and_cannot_make_one(reference: ReferenceHudi, tmp_path: Path) -> None:
+    path, options = tmp_path / "commits", options_for("COPY_ON_WRITE", "9")
+    table = HudiTable.create(path, SCHEMA, name="turns", keys=["id"], partition_by=["p"], order_by=["ts"])
+    written = [table.insert(rows(turn * 100, turn * 100 + 100, 1), OWN).instant for turn in range(4)]
+    before = state(table.to_arrow(meta_columns=True))
+
+    after_the_first = BY_COMMITS | {EARLIEST: str(written[0])}
+    # docs/format/known-defects.md#table-services-and-locks
+    with pytest.raises(ReferenceFailure, match=r"null value for .*clustering\.commit\.checkpoint"):
+        call(reference, path, "schedule", {**options, **after_the_first})
+    (torn,) = [row["requested"] for row in table.history().to_pylist() if row["state"] == "requested"]
+    table.services.rollback(torn)  # it died in the middle of writing its plan
+    (ours,) = table.services.cluster(mode="schedule", options=after_the_first)
+    assert (ours.slices, ours.checkpoint) == (6, written[-1])
+    assert plan_of(path)[1].extra_metadata == {"clustering.commit.checkpoint": ours.checkpoint}
+    call(reference, path, "execute", options)
+    table = HudiTable.open(path)
+    assert state(table.to_arrow(meta_columns=True)) == before == state(reference.read(path, hoodie__metadata__enable="true"))
+    assert len([row for row in table.inspect.slices().to_pylist() if row["latest"]]) == 4
+    assert table.inspect.health().to_pylist() == []

@@ -15,6 +15,7 @@ from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.instant_details import read_action
+from pyhudi.timeline.pending_clustering import damaged_plan_error
 from pyhudi.timeline.timeline import Timeline
 
 
@@ -50,17 +51,14 @@ def read_plan(storage: Storage, config: TableConfig, instant: Instant) -> Compac
     try:
         plan = read_action(storage, config, requested)
     except FileNotFoundError:
-        plan = None
+        raise damaged_plan_error(storage, config, instant, "its file is missing") from None
+    except CorruptTableError as error:
+        raise damaged_plan_error(storage, config, instant, error) from error
     if not isinstance(plan, CompactionPlan):
-        raise CorruptTableError(
-            f"{instant.action} {instant.requested} of table {storage.uri} is {instant.state.name.lower()} but has no readable plan."
-        )
+        raise damaged_plan_error(storage, config, instant, "its file holds none")
     try:
         for operation in plan.operations or ():
             _ = operation.group
     except CorruptTableError as error:
-        raise CorruptTableError(
-            f"the plan of {instant.action} {instant.requested} of table {storage.uri} is damaged: {error}. Nothing of it is run. Put"
-            f" '{config.timeline_path}/{instant.requested}.{instant.action}.requested' back from a copy of the table."
-        ) from None
+        raise damaged_plan_error(storage, config, instant, error) from None
     return plan

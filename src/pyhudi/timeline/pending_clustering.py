@@ -30,9 +30,14 @@ def pending_clustering(storage: Storage, config: TableConfig, instant: Instant) 
         return None
     try:
         request = read_action(storage, config, Instant(instant.requested, instant.action, State.REQUESTED))
-    except FileNotFoundError as error:
-        raise CorruptTableError(f"{instant.action} {instant.requested} of table {storage.uri} has no plan.") from error
-    return request.plan if isinstance(request, RequestedReplace) else None
+    except FileNotFoundError:
+        raise damaged_plan_error(storage, config, instant, "its file is missing") from None
+    except CorruptTableError as error:
+        raise damaged_plan_error(storage, config, instant, error) from error
+    plan = request.plan if isinstance(request, RequestedReplace) else None
+    if plan is None and instant.action is Action.CLUSTERING:
+        raise damaged_plan_error(storage, config, instant, "its file holds none")
+    return plan
 
 
 def clustering_plan(storage: Storage, config: TableConfig, instant: Instant) -> ClusteringPlan | None:
@@ -51,11 +56,12 @@ def clustering_plan(storage: Storage, config: TableConfig, instant: Instant) -> 
     return None
 
 
-def damaged_plan_error(storage: Storage, config: TableConfig, instant: Instant, problem: Exception) -> CorruptTableError:
-    """Return the error that refuses the plan of a pending clustering."""
+def damaged_plan_error(storage: Storage, config: TableConfig, instant: Instant, problem: object) -> CorruptTableError:
+    """Return the error that refuses the plan of a pending clustering or compaction."""
     return CorruptTableError(
         f"the plan of {instant.action} {instant.requested} of table {storage.uri} is damaged: {problem}. Nothing of it is run. Put"
-        f" '{config.timeline_path}/{instant.requested}.{instant.action}.requested' back from a copy of the table."
+        f" '{config.timeline_path}/{instant.requested}.{instant.action}.requested' back from a copy of the table, or roll it back:"
+        f" HudiTable.open('{storage.uri}').services.rollback('{instant.requested}')."
     )
 
 

@@ -66,3 +66,14 @@ def test_defect_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     with pytest.raises(CorruptTableError, match="is missing"):
         contents(storage)
+
+
+@pytest.mark.parametrize("version", [pytest.param("6", marks=pytest.mark.slow), "9"])
+def test_it_is_cleaned_however_few_commits_archival_leaves_active(version: str) -> None:
+    storage = MemoryStorage()
+    table = make_table(storage, partition_by=["city"], options={"hoodie.write.table.version": version})
+    few = {"hoodie.clean.commits.retained": "1", "hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"}
+    for number in range(60):
+        table.upsert([ride(number % 3)], few)
+    bases = [file.path for file in open_metadata(storage).storage.list("files") if file.path.endswith(".hfile")]
+    assert len(bases) <= 3, "old files of the metadata table stay"

@@ -58,6 +58,17 @@ class Case:
         assert [word for word in words if word not in str(raised.value)] == []
         assert self.files() == self.before
 
+    def is_removed_by_rollback(self, action: str) -> None:
+        """Roll back a damaged plan: it goes, and nothing else."""
+        (planned,) = self.table.services.rollback(AT, dry_run=True)
+        assert (planned.instant, planned.requests) == (InstantInfo(AT, action), ())
+        assert self.files() == self.before
+        self.table.services.rollback(AT)
+        plan = next(path for path in self.before if path.endswith(f"{AT}.{action}.requested"))
+        left = self.files()
+        assert {path for path in self.before if self.before[path] != left.get(path)} == {plan}
+        self.table.upsert([{"id": 3, "city": "oslo", "value": 1}])
+
     def refused_command(self, exit_code: int, *arguments: str) -> None:
         result = CliRunner().invoke(main, list(arguments))
         assert (result.exit_code, result.stderr.startswith("error: ")) == (exit_code, True), result.output
@@ -188,6 +199,7 @@ def test_a_compaction_that_leads_out_of_the_table_is_refused(merged: Case, opera
     merged.refused(CorruptTableError, run, f"compaction {AT}", str(merged.path))
     merged.refused_command(1, "compact", str(merged.path), "--mode", "execute")
     assert merged.table.count() == 2
+    merged.is_removed_by_rollback("compaction")
 
 
 @pytest.mark.parametrize(("path", "file_id"), [("../outside", "a-0"), ("/etc", "a-0"), ("oslo", "../../a"), ("oslo", None)])
@@ -195,9 +207,10 @@ def test_a_clustering_that_leads_out_of_the_table_is_refused(case: Case, path: s
     slices = (ClusteringSlice(file_id=file_id, partition_path=path, data_file=data_file(AT), delta_files=(), bootstrap_file=""),)
     plan = ClusteringPlan((ClusteringGroup(slices=slices, metrics={}, output_file_groups=1),), RUN)
     case.plan("clustering", encode_clustering_plan(plan, sync=SYNC))
-    for call in (lambda: case.table.services.cluster(mode="execute"), lambda: case.table.services.rollback(AT)):
-        case.refused(CorruptTableError, call, f"clustering {AT}", str(case.path), "from a copy")
+    run = lambda: case.table.services.cluster(mode="execute")  # noqa: E731
+    case.refused(CorruptTableError, run, f"clustering {AT}", str(case.path), "from a copy", f"rollback('{AT}')")
     case.refused_command(1, "cluster", str(case.path), "--mode", "execute")
+    case.is_removed_by_rollback("clustering")
 
 
 @pytest.mark.parametrize("name", ["../../outside", "/etc", ".hoodie", "secondary_index_../../../outside"])

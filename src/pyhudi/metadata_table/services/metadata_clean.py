@@ -41,9 +41,10 @@ def clean_if_due(mdt: MetadataWriterTable, inflight: Collection[str] = (), retai
             mdt = mdt.reload()
     done = [instant for instant in mdt.timeline.completed() if instant.action in (Action.DELTA_COMMIT, Action.COMMIT)]
     compacted = any(instant.action is Action.COMMIT for instant in done)
-    if not compacted or len(done) <= retained or delta_commits(mdt) != AFTER_COMPACTION:
+    if not compacted or delta_commits(mdt) != AFTER_COMPACTION:
         return mdt
-    return _clean(mdt, inflight, done[-retained], done[-1])
+    # Archival may leave fewer commits active than are retained: the states of those that it took are not read any more.
+    return _clean(mdt, inflight, done[-retained] if len(done) > retained else done[0], done[-1])
 
 
 def _clean(mdt: MetadataWriterTable, inflight: Collection[str], earliest: Instant, last: Instant) -> MetadataWriterTable:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from pyhudi.kernels.tasks.write_task import TaskResult
+from pyhudi.service.clustering.commit_based_plan import CHECKPOINT
 from pyhudi.service.clustering.pending_clustering_plans import BucketGroup
 from pyhudi.service.clustering.rewrite_plan import RewriteGroup, RewritePlan
 from pyhudi.service.table_service import COMPLETED, PLANNED, REQUESTED, ServiceResult
@@ -18,7 +19,8 @@ class ClusteringResult(ServiceResult):
     """One clustering; further fields as of `ServiceResult`.
 
     `slices` file slices of `partitions` partitions are rewritten, in `groups` groups. When buckets are resized, `splits` buckets are split
-    in two, and `merged` buckets are merged into fewer.
+    in two, and `merged` buckets are merged into fewer. `checkpoint` is the value of
+    `hoodie.clustering.plan.strategy.earliest.commit.to.cluster` for the next plan of CommitBasedClusteringPlanStrategy; None for others.
     """
 
     partitions: int
@@ -26,6 +28,7 @@ class ClusteringResult(ServiceResult):
     splits: int = 0
     merged: int = 0
     groups: int = 0
+    checkpoint: str | None = None
 
     def __str__(self) -> str:
         if self.splits or self.merged:
@@ -44,7 +47,7 @@ def planned_resizing(groups: Sequence[BucketGroup], instant: Instant | None) -> 
 
 def planned_rewrite(plan: RewritePlan, instant: Instant | None) -> ClusteringResult:
     """Return the result of a plan to rewrite file groups; `instant` is None when it is not on the timeline."""
-    return _planned(plan.groups, instant)
+    return dataclasses.replace(_planned(plan.groups, instant), checkpoint=(plan.content.extra_metadata or {}).get(CHECKPOINT))
 
 
 def completed(planned: ClusteringResult, done: Instant, results: Sequence[TaskResult], engine: str) -> ClusteringResult:

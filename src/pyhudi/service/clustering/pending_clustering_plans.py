@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pyhudi.codec.actions.plan_codec import encode_clustering_plan
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.index.bucket_resizing import Node, parse_nodes
-from pyhudi.service.clustering.plan_slices import planned_files
 from pyhudi.service.clustering.resize_plan import NODES, NUMBER, PARTITION
 from pyhudi.service.clustering.rewrite_settings import SORT_COLUMNS
 from pyhudi.spec.actions.clustering import ClusteringGroup, ClusteringPlan
+from pyhudi.spec.actions.clustering_slices import planned_files
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.table.table_config import TableConfig

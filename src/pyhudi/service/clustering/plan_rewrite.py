@@ -5,7 +5,7 @@ Rules: `ClusteringPlanActionExecutor`, `PartitionAwareClusteringPlanStrategy`.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 import pyarrow as pa
 
@@ -16,12 +16,13 @@ from pyhudi.index.consistent_hashing import uses_consistent_hashing
 from pyhudi.kernels.arrays.space_curves import Layout
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.schema.meta_columns import META_COLUMNS
+from pyhudi.service.clustering.commit_based_plan import CHECKPOINT, WrittenGroups, plan_commits
 from pyhudi.service.clustering.rewrite_plan import RewritePlan, parse_plan, plan_groups, render_plan
 from pyhudi.service.clustering.rewrite_settings import LAYOUT, SORT_COLUMNS, RewriteSettings
 from pyhudi.service.compaction.pending_compactions import busy_groups
 from pyhudi.spec.actions.clustering import ClusteringPlan
 from pyhudi.spec.actions.commit import Operation
-from pyhudi.spec.files.file_group import FileSlice
+from pyhudi.spec.files.file_group import FileGroupId, FileSlice
 from pyhudi.spec.instant import Action
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.timeline.clock import zone_of
@@ -47,9 +48,11 @@ def plan_rewrite(table: LockedTable, schema: pa.Schema, settings: RewriteSetting
     view = open_view(table.storage, table.config, table.timeline)
     busy = busy_groups(table)
     paths = settings.partitions.apply(view.partition_paths(), table.clock.now().astimezone(zone_of(table.config.timeline_zone)).hour)
-    if settings.only_changed:
+    if settings.only_changed and settings.after_commit is None:
         clustered = _clustered_since_last_write(table, view, settings)
         paths = [path for path in paths if path not in clustered]
+    if settings.after_commit is not None:
+        return _plan_commits(table, view, settings, paths, busy, default_base_bytes)
     groups: list[tuple[list[FileSlice], int]] = []
     missing: list[str] = []
     for path in paths:
@@ -61,6 +64,42 @@ def plan_rewrite(table: LockedTable, schema: pa.Schema, settings: RewriteSetting
                 break
             groups.append(group)
     return parse_plan(render_plan(groups, missing, settings, table.storage.uri, default_base_bytes)) if groups else None
+
+
+def _plan_commits(
+    table: LockedTable,
+    view: FileSystemView,
+    settings: RewriteSettings,
+    paths: Collection[str],
+    busy: Collection[FileGroupId],
+    default_base_bytes: int,
+) -> RewritePlan | None:
+    """Return the plan for what commits wrote after `settings.after_commit`; see `plan_commits`."""
+    latest: dict[FileGroupId, FileSlice] = {}
+    for path in paths:
+        slices = view.latest_slices(path)
+        _check_no_buckets(view, slices)
+        latest.update((one.group, one) for one in slices)
+    earliest = settings.after_commit or ""
+    plan = plan_commits(_commits_after(table, earliest), latest, busy, earliest, settings, default_base_bytes)
+    if not plan.groups:
+        return None
+    noted = {CHECKPOINT: plan.checkpoint}
+    return parse_plan(render_plan(plan.groups, (), settings, table.storage.uri, default_base_bytes, noted))
+
+
+def _commits_after(table: LockedTable, earliest: str) -> Iterator[WrittenGroups]:
+    """Yield the commits of rows after a time, up to the first write that is not completed: the checkpoint must not pass that."""
+    writes = (Action.COMMIT, Action.DELTA_COMMIT)
+    pending = min((one.requested for one in table.timeline.pending() if one.action in writes), default=None)
+    for instant in table.timeline.data_instants():
+        if instant.requested <= earliest or instant.action is Action.REPLACE_COMMIT:
+            continue
+        if pending is not None and instant.requested > pending:
+            return
+        commit = load_commit_metadata(table.storage, table.config, table.timeline, instant)
+        groups = {FileGroupId(path, stat.file_id): None for path, stats in commit.stats.items() for stat in stats if stat.file_id}
+        yield WrittenGroups(instant.requested, tuple(groups))
 
 
 def check_sort_columns(columns: Collection[str], schema: pa.Schema, config: TableConfig) -> None:

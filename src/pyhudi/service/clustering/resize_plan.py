@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pyhudi.index.bucket_resizing import Node, merge, render_nodes, split
 from pyhudi.index.consistent_hashing import HashingMetadata
 from pyhudi.service.clustering.clustering_settings import RUNS, ClusteringSettings
-from pyhudi.service.clustering.plan_slices import render_slice
 from pyhudi.spec.actions.clustering import ClusteringGroup, ClusteringPlan, Strategy
+from pyhudi.spec.actions.clustering_slices import render_slice
 from pyhudi.spec.actions.compaction import group_metrics
 from pyhudi.spec.files.file_group import FileSlice
 

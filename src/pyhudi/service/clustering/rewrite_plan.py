@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.kernels.arrays.space_curves import Layout
-from pyhudi.service.clustering.plan_slices import planned_files, render_slice
 from pyhudi.service.clustering.rewrite_settings import LAYOUT, SORT_COLUMNS, RewriteSettings
 from pyhudi.spec.actions.clustering import ClusteringGroup, ClusteringPlan, Strategy
+from pyhudi.spec.actions.clustering_slices import planned_files, render_slice
 from pyhudi.spec.actions.compaction import group_metrics
 from pyhudi.spec.files.file_group import FileGroupId, FileSlice
 
@@ -66,7 +66,12 @@ def plan_groups(slices: Sequence[FileSlice], settings: RewriteSettings, default_
 
 
 def render_plan(
-    groups: Sequence[tuple[list[FileSlice], int]], missing: Sequence[str], settings: RewriteSettings, uri: str, default_base_bytes: int
+    groups: Sequence[tuple[list[FileSlice], int]],
+    missing: Sequence[str],
+    settings: RewriteSettings,
+    uri: str,
+    default_base_bytes: int,
+    extra_metadata: Mapping[str, str] | None = None,
 ) -> ClusteringPlan:
     """Return what the requested instant says.
 
@@ -76,6 +81,7 @@ def render_plan(
         settings: what else is in the plan.
         uri: the table's; plans of clustering name files in full.
         default_base_bytes: as of `plan_groups`.
+        extra_metadata: what the strategy notes for its next plan.
     """
     parameters = {SORT_COLUMNS: ",".join(settings.sort_columns)} if settings.sort_columns else {}
     if settings.layout is not Layout.LINEAR and settings.sort_columns:
@@ -90,7 +96,7 @@ def render_plan(
             for slices, outputs in groups
         ),
         strategy=Strategy(settings.run_class, parameters),
-        extra_metadata={},
+        extra_metadata=extra_metadata or {},
         preserve_meta_columns=True,
         missing_partitions=tuple(missing),
     )

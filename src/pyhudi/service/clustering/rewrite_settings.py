@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,6 +18,8 @@ _FILTER: Final = "hoodie.clustering.plan.partition.filter.mode"
 _PREFIX: Final = "hoodie.clustering.plan.strategy."
 SORT_COLUMNS: Final = f"{_PREFIX}sort.columns"
 LAYOUT: Final = "hoodie.layout.optimize.strategy"
+EARLIEST_COMMIT: Final = f"{_PREFIX}earliest.commit.to.cluster"
+_SMALL_FILES: Final = f"{_PREFIX}small.file.limit"
 #: Rows that are ordered at once, when no option says so: more of them mean fewer passes over the files.
 _ORDER_BYTES: Final = 1 << 30
 _PACKAGE: Final = "org.apache.hudi.client.clustering.run.strategy."
@@ -36,6 +39,7 @@ _CLASSES: Final = {
     "StreamCopy": "StreamCopyClusteringPlanStrategy",
     "RecentDays": "RecentDaysClusteringPlanStrategy",
     "SelectedPartitions": "SelectedPartitionsClusteringPlanStrategy",
+    "CommitBased": "CommitBasedClusteringPlanStrategy",
 }
 #: Older classes, which are named for a filter of partitions.
 _FILTERS: Final = {"RecentDays": FilterMode.RECENT_DAYS, "SelectedPartitions": FilterMode.SELECTED_PARTITIONS}
@@ -47,6 +51,7 @@ class RewriteSettings:
 
     Base files below `small_bytes` are put into groups of up to `group_bytes`, `most_groups` in a plan, to become files of `target_bytes`;
     with `single_groups` a group may hold one file. `single_files` rewrites each file for itself. `run_class` is in the plan.
+    `after_commit` is the requested time after which commits are looked at, None when they do not matter.
     """
 
     single_files: bool
@@ -62,6 +67,7 @@ class RewriteSettings:
     partitions: PartitionFilter
     only_changed: bool
     order_bytes: int
+    after_commit: str | None = None
 
 
 def rewrite_settings(options: Options) -> RewriteSettings:
@@ -81,7 +87,7 @@ def rewrite_settings(options: Options) -> RewriteSettings:
     return RewriteSettings(
         single_files=plan == "SingleFileSort",
         run_class=run_class,
-        small_bytes=options.integer(f"{_PREFIX}small.file.limit"),
+        small_bytes=_small_bytes(options, plan),
         target_bytes=options.integer(f"{_PREFIX}target.file.max.bytes"),
         group_bytes=options.integer(f"{_PREFIX}max.bytes.per.group"),
         most_groups=options.integer(f"{_PREFIX}max.num.groups"),
@@ -92,6 +98,7 @@ def rewrite_settings(options: Options) -> RewriteSettings:
         partitions=_partition_filter(options, _FILTERS.get(plan)),
         only_changed=options.flag("hoodie.table.services.incremental.enabled"),
         order_bytes=options.integer("hoodie.memory.merge.max.size", default=_ORDER_BYTES),
+        after_commit=_after_commit(options, plan),
     )
 
 
@@ -116,10 +123,31 @@ def _plan_name(options: Options) -> str:
     for name, known in _CLASSES.items():
         if given == known:
             return name
-    served = ", ".join(f"Spark{known}" for known in (*_CLASSES.values(), "ConsistentBucketClusteringPlanStrategy"))
+    spark = [f"Spark{known}" for name, known in _CLASSES.items() if name != "CommitBased"]
+    served = ", ".join((*spark, _CLASSES["CommitBased"], "SparkConsistentBucketClusteringPlanStrategy"))
     raise UnsupportedError(
         f"{PLAN_CLASS}: '{options.get(PLAN_CLASS)}' is not served, pyhudi loads no classes by name; served are {served}."
     )
+
+
+def _small_bytes(options: Options, plan: str) -> int:
+    """Return the limit of small files; the commit-based plan has none of its own, as Apache Hudi's."""
+    if plan == "CommitBased" and options.get(_SMALL_FILES) is None:
+        return sys.maxsize
+    return options.integer(_SMALL_FILES)
+
+
+def _after_commit(options: Options, plan: str) -> str | None:
+    given = options.get(EARLIEST_COMMIT)
+    if plan != "CommitBased":
+        return None
+    if given is None or not given.strip().isdecimal():
+        reason = "is missing" if given is None else f"is '{given}', which is no instant time"
+        raise OptionError(
+            f"{PLAN_CLASS}: {_CLASSES[plan]} clusters what commits wrote after {EARLIEST_COMMIT}, which {reason}. Give the requested time"
+            " of a commit, as table.history() shows it, or 0 for all commits of the active timeline."
+        )
+    return given.strip()
 
 
 def _run_class(options: Options, plan: str) -> str:

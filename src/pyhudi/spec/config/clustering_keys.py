@@ -22,8 +22,12 @@ CLUSTERING: tuple[ConfigKey, ...] = (
     served(
         f"{_PLAN}class",
         "What a clustering plans, one of Apache Hudi's classes: SparkSizeBasedClusteringPlanStrategy, SparkSingleFileSortPlanStrategy,"
-        " SparkStreamCopyClusteringPlanStrategy, or SparkConsistentBucketClusteringPlanStrategy for tables with consistent"
-        " hashing. When not given: the last for such tables, the first for others.",
+        " SparkStreamCopyClusteringPlanStrategy, CommitBasedClusteringPlanStrategy, or SparkConsistentBucketClusteringPlanStrategy for"
+        " tables with consistent hashing. When not given: the last for such tables, the first for others.",
+    ),
+    served(
+        f"{_PLAN}earliest.commit.to.cluster",
+        "CommitBasedClusteringPlanStrategy: the requested time after which commits are clustered; the checkpoint of the last plan, or 0.",
     ),
     served("hoodie.clustering.execution.strategy.class", "How a clustering is run: the class that fits the plan when not given."),
     served(f"{_PLAN}sort.columns", "Columns by which the rows are ordered, with commas in between; without, rows stay as they are."),

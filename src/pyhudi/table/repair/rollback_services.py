@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Any
 
 from pyhudi.errors import HudiError, UsageError
 from pyhudi.service.indexes import Indexing, is_pending_build
 from pyhudi.service.rollback import failed_writes, plan_rollback, roll_back_failed_writes
+from pyhudi.service.rollback.damaged_plan import find_damaged_plan, roll_back_without_plan
 from pyhudi.service.service_engine import service_runner
-from pyhudi.service.service_executor import cancel, revert
+from pyhudi.service.service_executor import Service, cancel, exclusive, revert
 from pyhudi.spec.actions.rollback import InstantInfo, RollbackPlan
-from pyhudi.spec.instant import Action
+from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.options import resolve
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.repair.repair_result import StaleInstant
 from pyhudi.table.repair.repair_services import RepairServices
 from pyhudi.table.repair.stale_instants import stale_instants
 from pyhudi.table.restore_table import is_completed_commit, roll_back_completed
-from pyhudi.table.services_by_options import service_of
+from pyhudi.table.services_by_options import clustering, compaction, service_of
+from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.txn.locked_table import locked_table
 
 
@@ -33,8 +38,9 @@ class RollbackServices(RepairServices):
     def rollback(self, instant: str | None = None, *, dry_run: bool = False) -> tuple[RollbackPlan, ...]:
         """Roll back what failed writes left, and return the plans that did; the next write does the same by itself.
 
-        A pending compaction, log compaction, clustering or build of indexes is rolled back when its instant is given: its plan goes, and
-        what its runs left. The latest completed commit is rolled back when its instant is given, see also `restore`.
+        A pending compaction, log compaction, clustering or build of indexes is rolled back when its instant is given: its plan goes, also
+        one that is damaged, and what its runs left. The latest completed commit is rolled back when its instant is given, see also
+        `restore`.
 
         Args:
             instant: the requested time of the failed write, pending service or latest commit; None means all failed writes.
@@ -47,7 +53,8 @@ class RollbackServices(RepairServices):
         Raises:
             UsageError: the instant is not on the timeline, or it is a completed commit that is not the latest one, has a savepoint, or
                 follows on one whose files were cleaned.
-            UnsupportedError: the commit was written before the table was upgraded.
+            UnsupportedError: the commit was written before the table was upgraded, or a plan is damaged, and the names of files do not
+                tell what its runs wrote.
             ConflictError: another process is running the compaction, the clustering or the build.
 
         Example:
@@ -58,6 +65,8 @@ class RollbackServices(RepairServices):
         if instant is not None and is_pending_build(self.storage, instant):
             self._indexing.cancel(instant, dry_run=dry_run)
             return (RollbackPlan(InstantInfo(instant, Action.INDEXING.value), ()),)
+        if instant is not None and (damaged := self._damaged_plan(instant)) is not None:
+            return (self._roll_back_without_plan(damaged, dry_run=dry_run),)
         if instant is not None and (service := service_of(self.storage, self._today, instant)) is not None:
             runner = service_runner(self.storage, self.clock, self.ids, resolve({}))
             return (cancel(service, runner, instant, dry_run=dry_run),)
@@ -124,6 +133,19 @@ class RollbackServices(RepairServices):
         before = self.clock.now() - timedelta(minutes=minutes) if minutes else None  # instants may be ahead of the clock
         stale = stale_instants(self.storage, before, include_writes=include_writes)
         return tuple(StaleInstant(one.requested, one.action.value, None) if dry_run else self._revert_stale(one.requested) for one in stale)
+
+    def _damaged_plan(self, instant: str) -> Instant | None:
+        config = TableConfig(load_properties(self.storage))
+        return find_damaged_plan(self.storage, config, load_timeline(self.storage, config), instant)
+
+    def _roll_back_without_plan(self, instant: Instant, *, dry_run: bool) -> RollbackPlan:
+        """Roll back a compaction or clustering whose plan is damaged, while nobody else runs one."""
+        service: Service[Any] = clustering(resolve({}))
+        if instant.action in (Action.COMPACTION, Action.LOG_COMPACTION):
+            service = compaction(self._today, resolve({}))
+        runner = service_runner(self.storage, self.clock, self.ids, resolve({}))
+        with exclusive(service, runner), runner.locked() as table:
+            return roll_back_without_plan(table, instant.requested, dry_run=dry_run)
 
     def _revert_stale(self, requested: str) -> StaleInstant:
         service = service_of(self.storage, self._today, requested)

@@ -16,9 +16,9 @@ from pyhudi.index.bucket_resizing import Node, Tag
 from pyhudi.index.consistent_hashing import HashingMetadata, hashing_metadata_file, load_hashing_metadata, render_hashing_metadata
 from pyhudi.kernels.arrays.bucket_hash import bucket_indices, consistent_hashes
 from pyhudi.service.clustering.clustering_settings import clustering_settings
-from pyhudi.service.clustering.plan_slices import render_slice
 from pyhudi.service.clustering.resize_plan import Resizing, clustering_plan
 from pyhudi.spec.actions.clustering import ClusteringPlan, ClusteringSlice, Strategy
+from pyhudi.spec.actions.clustering_slices import render_slice
 from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.spec.instant import Action
 from pyhudi.spec.options import resolve
