@@ -18,5 +18,14 @@ def run() -> None:
     command(prog_name="pyhudi" if Path(sys.argv[0]).stem == "pyhudi" else "python -m pyhudi")
 
 
+def submit() -> None:
+    """Run `pyhudi-submit`, which is `spark-submit` for scripts of Apache Hudi; it needs PySpark."""
+    try:
+        importlib.import_module("pyspark")
+    except ModuleNotFoundError:
+        sys.exit("pyhudi-submit needs PySpark: pip install 'pyhudi[spark]'.")
+    importlib.import_module("pyhudi.cli.sessions.submit").main()
+
+
 if __name__ == "__main__":
     run()

@@ -83,8 +83,8 @@ WHOLE_NAMES = {
 }
 #: Names that say nothing in tests, benches and scripts either.
 ANYWHERE = {*WHOLE_NAMES, "gone", "kept", "place", "places", "ring", "said", "texts", "told", "wanted"} - {"here", "there", "located"}
-#: Public names and table columns that keep a word for users' sake.
-PUBLIC = {"kept_because"}
+#: Public names and table columns that keep a word for users' sake, and names of Python's.
+PUBLIC = {"kept_because", "MetaPathFinder", "PathFinder"}
 #: Former public names, which warn for one release.
 DEPRECATED = {("pyhudi.table.explain", "found")}
 #: Phrases of docstrings and comments, as regular expressions.

@@ -19,6 +19,9 @@ from pyhudi.cli.repair_command import repair
 from pyhudi.cli.restore_command import restore, rollback
 from pyhudi.cli.savepoint_command import savepoint
 from pyhudi.cli.services_command import services
+from pyhudi.cli.sessions.run_command import run
+from pyhudi.cli.sessions.sql_command import sql
+from pyhudi.cli.sessions.thriftserver_command import thriftserver
 from pyhudi.cli.ttl_command import ttl
 from pyhudi.cli.validate_command import validate
 from pyhudi.cli.version_commands import change_table_type, downgrade, upgrade
@@ -51,11 +54,14 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands)
 @click.option("-v", "--verbose", is_flag=True, help="Show what pyhudi logs.")
-def main(*, verbose: bool) -> None:
+@click.pass_context
+def main(context: click.Context, *, verbose: bool) -> None:
     """Work on Apache Hudi tables.
 
     Exit codes: 0 for success, 1 when the work failed or a problem was found, 2 for a wrong call, 130 when it was interrupted.
     """
+    if context.invoked_subcommand == run.name and not verbose:
+        return  # the logging of a script is the script's own
     logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="%(levelname)s %(message)s")
 
 
@@ -71,8 +77,11 @@ main.add_command(log)
 main.add_command(repair)
 main.add_command(restore)
 main.add_command(rollback)
+main.add_command(run)
 main.add_command(savepoint)
 main.add_command(services)
+main.add_command(sql)
+main.add_command(thriftserver)
 main.add_command(ttl)
 main.add_command(upgrade)
 main.add_command(validate)

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, TypeAlias, TypeVar
 
+from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.spark.enabled_sessions import is_any_enabled, is_enabled, mark_disabled, mark_enabled
 from pyhudi.spark.jvm import error_translation
 from pyhudi.spark.jvm.patches import Hook, replace_method, restore_all
+from pyhudi.spark.options.start_settings import remove_from_session, settings_without_jar
 from pyhudi.spark.reader import frame_reader
 from pyhudi.spark.scan import count_hook, explain_hook
 from pyhudi.spark.streaming import stream_reader_hooks, stream_writer_hooks
@@ -55,6 +58,7 @@ def enable(target: Target, sql: SqlRunner) -> Target:
 
 
 def _enable_session(session: SparkSession, sql: SqlRunner) -> None:
+    remove_from_session(session)
     _install(sql)
     mark_enabled(session)
 
@@ -63,11 +67,27 @@ def _enable_builder(builder: SparkSession.Builder, sql: SqlRunner) -> None:
     original = builder.getOrCreate
 
     def get_or_create() -> SparkSession:
-        if "SPARK_REMOTE" in os.environ or "spark.remote" in builder._options:  # noqa: SLF001 - said nowhere else
-            raise UnsupportedError(_CONNECT)
-        return enable(original(), sql)
+        return start_enabled(builder, original, sql)
 
     builder.getOrCreate = get_or_create  # type: ignore[method-assign]
+
+
+def start_enabled(builder: SparkSession.Builder, original: Callable[[], SparkSession], sql: SqlRunner) -> SparkSession:
+    """Return what a builder gives by its `original` method, enabled, and started without the settings that ask for Apache Hudi's jar.
+
+    Raises:
+        UnsupportedError: the builder would give a Spark Connect client.
+    """
+    if asks_for_connect(builder):
+        raise UnsupportedError(_CONNECT)
+    with settings_without_jar(builder):
+        session = original()
+    return enable(session, sql)
+
+
+def asks_for_connect(builder: SparkSession.Builder) -> bool:
+    """Tell whether a builder would give a Spark Connect client."""
+    return "SPARK_REMOTE" in os.environ or "spark.remote" in builder._options  # noqa: SLF001 - said nowhere else
 
 
 def disable(target: Target) -> Target:
@@ -132,6 +152,8 @@ def _new_session(session: SparkSession, original: Hook) -> SparkSession:
 
 def _get_or_create(builder: SparkSession.Builder, original: Hook) -> SparkSession:
     """Let the session that takes the place of a stopped one be enabled before any other of its application is asked about."""
-    session: SparkSession = original(builder)
+    is_running = SparkContext._active_spark_context is not None  # noqa: SLF001 - said nowhere else
+    with nullcontext() if is_running else settings_without_jar(builder):
+        session: SparkSession = original(builder)
     is_enabled(session)
     return session

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeVar
 
 from pyspark.sql import SparkSession
@@ -37,6 +38,14 @@ def enable(target: Target) -> Target:
     """
     catalog_functions.install(is_enabled)
     return session.enable(target, dispatch.run)
+
+
+def start_enabled(builder: SparkSession.Builder, original: Callable[[], SparkSession]) -> SparkSession:
+    """Return what a builder gives by its method `original`, enabled; a Spark Connect client as it is."""
+    if session.asks_for_connect(builder):
+        return original()
+    catalog_functions.install(is_enabled)
+    return session.start_enabled(builder, original, dispatch.run)
 
 
 def disable(target: Target) -> Target:

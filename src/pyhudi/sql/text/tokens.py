@@ -49,19 +49,24 @@ def tokenize(text: str) -> list[Token]:
     """
     tokens: list[Token] = []
     depth = 0
-    for start, end in _spans(text):
-        file_slice = text[start:end]
-        if file_slice in _CLOSE:
+    for start, end in scan(text):
+        token_text = text[start:end]
+        if token_text in _CLOSE:
             depth -= 1
-        tokens.append(Token(file_slice, start, end, depth))
-        if file_slice in _OPEN:
+        tokens.append(Token(token_text, start, end, depth))
+        if token_text in _OPEN:
             depth += 1
     while tokens and tokens[-1].text == ";":
         tokens.pop()
     return tokens
 
 
-def _spans(text: str) -> Iterator[tuple[int, int]]:
+def scan(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each token begins and ends.
+
+    Raises:
+        UsageError: a string, quoted name or comment has no end.
+    """
     at = 0
     while at < len(text):
         if (skipped := _SPACE.match(text, at) or _LINE_COMMENT.match(text, at)) is not None:

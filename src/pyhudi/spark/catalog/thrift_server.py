@@ -1,0 +1,23 @@
+"""Spark's Thrift server inside this process, whose sessions read Hudi tables as the session does that it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import SparkSession
+
+
+def start_thrift_server(session: SparkSession, settings: Mapping[str, str]) -> int:
+    """Start the server, and return the port at which it listens.
+
+    Args:
+        session: An enabled session; each connection gets a new one of the same application.
+        settings: Settings of Hive's server, as `hive.server2.thrift.port`.
+    """
+    java = session._jvm  # noqa: SLF001 - py4j's entry point has no public name
+    for key, value in settings.items():
+        java.java.lang.System.setProperty(key, value)  # type: ignore[union-attr]
+    server = getattr(java, "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2$").__getattr__("MODULE$")
+    started = server.startWithSparkSession(session._jsparkSession.newSession(), False)  # noqa: SLF001
+    services = [service for service in started.getServices() if "Thrift" in service.getName()]
+    return int(services[0].getPortNumber())

@@ -1,0 +1,118 @@
+"""Starting and taking Spark sessions whose settings ask for Apache Hudi's jar.
+
+Settings of a builder, of `PYSPARK_SUBMIT_ARGS`, of `spark-submit` and of `spark-defaults.conf` lose what names the jar before Spark reads
+them. In a session that runs already, what Spark could not load is reset; where it has loaded Apache Hudi's classes, the session is refused.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+import posixpath
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Final
+
+from pyspark import SparkConf, SparkContext
+from pyspark.find_spark_home import _find_spark_home
+from pyspark.sql import SparkSession
+
+from pyhudi.errors import UsageError
+from pyhudi.javacompat.properties import parse_properties
+from pyhudi.spark.options.jar_settings import (
+    BUILTIN_CATALOG,
+    CATALOG,
+    EXTENSIONS,
+    Removal,
+    changed_settings,
+    submit_text_without_jar,
+    without_jar,
+)
+from pyhudi.storage.open_storage import open_storage
+
+_log = logging.getLogger("pyhudi.spark")
+_SUBMIT_ARGS: Final = "PYSPARK_SUBMIT_ARGS"
+_GATEWAY_PORT: Final = "PYSPARK_GATEWAY_PORT"
+
+
+@contextmanager
+def settings_without_jar(builder: SparkSession.Builder) -> Iterator[None]:
+    """While it lasts, a session that the builder starts is not told to load Apache Hudi's jar; each removal is logged.
+
+    The builder itself keeps its options for good without the jar, the environment gets its own back.
+    """
+    options = builder._options  # noqa: SLF001 - PySpark has no public name for them
+    inherited = _inherited_settings()
+    changed, removals = changed_settings({**inherited, **options})
+    for key, value in changed.items():
+        if key in inherited or value not in ("", BUILTIN_CATALOG):
+            options[key] = value
+        else:
+            del options[key]
+    submit_text = os.environ.get(_SUBMIT_ARGS, "")
+    cleaned, of_submit = submit_text_without_jar(submit_text)
+    _report([*removals, *of_submit])
+    if not of_submit:
+        yield
+        return
+    os.environ[_SUBMIT_ARGS] = cleaned
+    try:
+        yield
+    finally:
+        os.environ[_SUBMIT_ARGS] = submit_text
+
+
+def remove_from_session(session: SparkSession) -> None:
+    """Let a running session do without the classes of Apache Hudi that its settings name.
+
+    Raises:
+        UsageError: Spark has loaded them: two implementations would answer the session's statements.
+    """
+    extensions = without_jar(EXTENSIONS, session.conf.get(EXTENSIONS, "") or "")[1]
+    catalog = without_jar(CATALOG, session.conf.get(CATALOG, "") or "")[1]
+    removals = [*extensions, *catalog]
+    loaded = [removal.value for removal in removals if _is_loadable(session, removal.value)]
+    if loaded:
+        raise UsageError(
+            f"This Spark session was started with Apache Hudi's own classes ({', '.join(loaded)}), which would answer its statements beside"
+            " pyhudi. Stop it, and start it by pyhudi.enable(SparkSession.builder).getOrCreate(), which removes Hudi's settings, or remove"
+            f" them yourself: {EXTENSIONS}, {CATALOG}, and the bundle from spark.jars.packages, spark.jars and --packages."
+        )
+    if catalog:
+        session.conf.unset(CATALOG)
+        session.conf.set(CATALOG, BUILTIN_CATALOG)
+    _report(removals)
+
+
+def _is_loadable(session: SparkSession, name: str) -> bool:
+    java = session._jvm  # noqa: SLF001 - py4j's entry point has no public name
+    return bool(java.org.apache.spark.util.Utils.classIsLoadable(name))  # type: ignore[union-attr]
+
+
+def _report(removals: Iterable[Removal]) -> None:
+    for removal in removals:
+        _log.info("%s", removal)
+
+
+def _inherited_settings() -> dict[str, str]:
+    """Return the settings that a new session gets from outside of its builder."""
+    if SparkContext._gateway is not None or _GATEWAY_PORT in os.environ:  # noqa: SLF001 - PySpark has no public name for it
+        # The JVM runs already: it knows what spark-submit and spark-defaults.conf say.
+        SparkContext._ensure_initialized()  # noqa: SLF001
+        return dict(SparkConf().getAll())
+    return file_settings(shlex.split(os.environ.get(_SUBMIT_ARGS, "")))
+
+
+def file_settings(arguments: Sequence[str]) -> dict[str, str]:
+    """Return the settings of the file that Spark reads when it is started with arguments of `spark-submit`; none where it has no file."""
+    folder = os.environ.get("SPARK_CONF_DIR") or posixpath.join(_find_spark_home(), "conf")  # type: ignore[no-untyped-call]
+    path = posixpath.join(folder, "spark-defaults.conf")
+    for flag, value in itertools.pairwise(arguments):
+        if flag == "--properties-file":
+            path = value
+    folder, name = posixpath.split(path)
+    with suppress(FileNotFoundError):
+        return parse_properties(open_storage(folder or ".").read(name))
+    return {}

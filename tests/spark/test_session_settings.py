@@ -1,0 +1,116 @@
+"""Sessions that are started as Apache Hudi's pages prescribe speak Hudi with the jar taken out, by every way to start one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import pyhudi
+from pyhudi.errors import UsageError
+from pyhudi.spark.options import start_settings
+
+pytestmark = pytest.mark.spark
+
+EXTENSION = "org.apache.spark.sql.hudi.HoodieSparkSessionExtension"
+CATALOG = "org.apache.spark.sql.hudi.catalog.HoodieCatalog"
+REGISTRATOR = "org.apache.spark.HoodieSparkKryoRegistrar"
+BUNDLE = "org.apache.hudi:hudi-spark3.5-bundle_2.12:1.1.0"
+KRYO = "org.apache.spark.serializer.KryoSerializer"
+#: A server that nobody can reach: a package that Spark looked for would fail the start.
+NOWHERE = "http://127.0.0.1:9/"
+
+SCRIPT = f"""
+import sys
+from pyspark.sql import SparkSession
+
+spark = (
+    SparkSession.builder.appName("Hudi quick start")
+    .config("spark.serializer", "{KRYO}")
+    .config("spark.sql.catalog.spark_catalog", "{CATALOG}")
+    .config("spark.ui.enabled", "false")
+    .getOrCreate()
+)
+rows = spark.createDataFrame([(1, "rider-A")], "id INT, rider STRING")
+options = {{"hoodie.table.name": "t", "hoodie.datasource.write.recordkey.field": "id"}}
+rows.write.format("hudi").options(**options).mode("overwrite").save(sys.argv[1])
+spark.sql(f"CREATE TABLE t USING hudi LOCATION '{{sys.argv[1]}}'")
+spark.sql("UPDATE t SET rider = 'rider-B' WHERE id = 1")
+print([row.rider for row in spark.table("t").collect()], sys.argv[2:], __name__)
+if len(sys.argv) > 2:
+    sys.exit(7)
+"""
+
+
+def run(command: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder, beside the script, with a configuration folder of Spark whose settings ask for the jar."""
+    configuration = folder / "conf"
+    configuration.mkdir()
+    (configuration / "spark-defaults.conf").write_text(
+        f"spark.jars.packages  {BUNDLE}\nspark.jars.repositories {NOWHERE}\nspark.sql.extensions={EXTENSION}\nspark.driver.host 127.0.0.1\n"
+    )
+    (folder / "script.py").write_text(SCRIPT)
+    environment = {**os.environ, "SPARK_CONF_DIR": str(configuration), **variables}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_script_that_does_not_call_enable(tmp_path: Path) -> None:
+    flags = f"--packages {BUNDLE} --repositories {NOWHERE} --conf spark.kryo.registrator={REGISTRATOR} --master local[1] pyspark-shell"
+    command = [sys.executable, "-m", "pyhudi", "-v", "run", "script.py", str(tmp_path / "t"), "-x", "y"]
+    answer = run(command, tmp_path, PYSPARK_SUBMIT_ARGS=flags)
+    assert answer.stdout.splitlines()[-1:] == ["['rider-B'] ['-x', 'y'] __main__"], answer.stderr
+    assert answer.returncode == 7
+    removals = [line for line in answer.stderr.splitlines() if " was removed from " in line]
+    for value in (EXTENSION, CATALOG, REGISTRATOR, BUNDLE):
+        assert any(value in line for line in removals), removals
+
+
+def test_submitted_script(tmp_path: Path) -> None:
+    flags = ["--master", "local[1]", "--packages", BUNDLE, "--conf", f"spark.kryo.registrator={REGISTRATOR}"]
+    submit = "from pyhudi.__main__ import submit; submit()"
+    answer = run([sys.executable, "-c", submit, *flags, "script.py", str(tmp_path / "t")], tmp_path)
+    assert answer.stdout.splitlines()[-1:] == ["['rider-B'] [] __main__"], answer.stderr
+    assert answer.returncode == 0
+
+
+def test_failing_script_shows_its_own_traceback(tmp_path: Path) -> None:
+    (tmp_path / "fails.py").write_text("def f():\n    raise KeyError('mine')\n\nf()\n")
+    answer = run([sys.executable, "-m", "pyhudi", "run", "fails.py"], tmp_path)
+    assert answer.returncode == 1
+    frames = [line for line in answer.stderr.splitlines() if line.startswith("  File")]
+    assert frames == ['  File "fails.py", line 4, in <module>', '  File "fails.py", line 2, in f']
+    assert answer.stderr.endswith("KeyError: 'mine'\n")
+
+
+def test_sql_shell(tmp_path: Path) -> None:
+    (tmp_path / "first.sql").write_text("-- nothing; but a comment\nSET spark.sql.cli.print.header = true;")
+    statements = (
+        f"CREATE TABLE t (id INT, name STRING) USING hudi TBLPROPERTIES (primaryKey = 'id') LOCATION '{tmp_path}/t';"
+        " INSERT INTO t VALUES (1, ';'), (2, NULL); SELECT id, name FROM ${table} ORDER BY id; SELECT * FROM missing; SELECT 3"
+    )
+    flags = ["--master", "local[1]", "--conf", "spark.sql.catalogImplementation=in-memory", "--packages", BUNDLE, "--hivevar", "table=t"]
+    answer = run([sys.executable, "-m", "pyhudi", "sql", "-S", *flags, "-i", "first.sql", "-e", statements], tmp_path)
+    assert answer.stdout.splitlines()[-3:] == ["id\tname", "1\t;", "2\tNULL"], answer.stderr
+    assert answer.returncode == 1
+    errors = [line for line in answer.stderr.splitlines() if "missing" in line]
+    assert errors[0].startswith("AnalysisException: [TABLE_OR_VIEW_NOT_FOUND]")
+
+
+def test_running_session_whose_catalog_cannot_be_loaded(spark: SparkSession) -> None:
+    session = spark.newSession()
+    session.conf.set("spark.sql.catalog.spark_catalog", CATALOG)
+    assert pyhudi.enable(session).sql("SHOW NAMESPACES").count() == 1
+
+
+def test_running_session_that_loaded_the_jar_is_refused(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = spark.newSession()
+    session.conf.set("spark.sql.catalog.spark_catalog", CATALOG)
+    monkeypatch.setattr(start_settings, "_is_loadable", lambda *_: True)
+    with pytest.raises(
+        UsageError, match=r"started with Apache Hudi's own classes \(org\.apache\.spark\.sql\.hudi\.catalog\.HoodieCatalog\)"
+    ):
+        pyhudi.enable(session)
