@@ -63,3 +63,34 @@ def test_many_new_rows_fill_a_file_that_is_not_much_larger(monkeypatch) -> None:
     monkeypatch.setattr(insert_placement, "_MOST_AMPLIFIED", 1000)
     table.insert([ride(number) for number in range(4000, 6000)])
     assert rows_in_files(table) == [5000]
+
+
+@TYPES
+def test_a_small_file_of_many_narrow_rows_is_left_alone(monkeypatch, table_type) -> None:
+    table = make_table(table_type=table_type)
+    table.insert([ride(number) for number in range(3000)])
+    monkeypatch.setattr(insert_placement, "_UNCOUNTED_BYTES", 1)
+    monkeypatch.setattr(insert_placement, "_CHEAP_ROWS", 2999)
+    table.insert([ride(4000)])
+    table.insert([ride(4001)])
+    assert rows_in_files(table) == [2, 3000]
+    monkeypatch.setattr(insert_placement, "_CHEAP_ROWS", 3000)
+    table.insert([ride(number) for number in range(5000, 5002)])
+    assert rows_in_files(table) == [4, 3000]
+
+
+def test_rows_of_few_files_are_counted(monkeypatch) -> None:
+    table = make_table()
+    for number in range(8):
+        table.insert([ride(number)], {"hoodie.parquet.small.file.limit": "0"})
+    monkeypatch.setattr(insert_placement, "_UNCOUNTED_BYTES", 1)
+    counted: list[object] = []
+
+    def count(_: object, base: object) -> int:
+        counted.append(base)
+        return 1 << 20
+
+    monkeypatch.setattr(insert_placement, "row_count", count)
+    table.insert([ride(100)])
+    assert len(counted) == 4
+    assert len(rows_in_files(table)) == 9

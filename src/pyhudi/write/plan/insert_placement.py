@@ -21,9 +21,11 @@ from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.rows import TaggedRows
 from pyhudi.kernels.arrays.byte_size import byte_size
 from pyhudi.kernels.base_file.base_file import WriterSettings
+from pyhudi.kernels.base_file.read_base import row_count
 from pyhudi.kernels.base_file.size_estimate import row_bytes
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.files.file_group import BaseFile, FileGroupId
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.write.plan.workload_profile import PartitionProfile, Profile
 
 
@@ -75,6 +77,10 @@ def small_files(files: Sequence[BaseFile], settings: WriterSettings) -> list[Bas
 #: Up to this size, or this many times the bytes of the new records, a base file is rewritten for them alone.
 _CHEAP_BYTES: Final = 4 << 20
 _MOST_AMPLIFIED: Final = 8
+#: Narrow rows make files that are small and take long to rewrite: above this size the rows are counted, in so many files at the most.
+_UNCOUNTED_BYTES: Final = 512 << 10
+_CHEAP_ROWS: Final = 1 << 17
+_MOST_COUNTED: Final = 4
 
 
 def insert_candidates(
@@ -115,7 +121,8 @@ def insert_candidates(
             if not file_slice.logs and file_slice not in updated and file_slice.group not in planned and file_slice.group not in clustered
         )
         small = small_files([file_slice.base for file_slice in free if file_slice.base is not None], settings)
-        result[path] = [base for base in small if base.size <= cheap][: max(0, limit)]
+        few_rows = _without_many_rows(view.storage, [base for base in small if base.size <= cheap], count, settings)
+        result[path] = few_rows[: max(0, limit)]
     return result
 
 
@@ -127,7 +134,24 @@ def _cheap_files(view: FileSystemView, path: str, part: PartitionProfile, row_by
     """Return the base files of a partition of a copy-on-write table that are rewritten anyway, or cheaply."""
     cheap = _cheap_bytes(part.inserts, row_bytes, settings)
     rewritten = {file_slice.base for file_slice in part.updates}
-    return [base for base in view.latest_base_files(path) if base.size <= cheap or base in rewritten]
+    bases = view.latest_base_files(path)
+    only_for_inserts = [base for base in bases if base.size <= cheap and base not in rewritten]
+    return [*(base for base in bases if base in rewritten), *_without_many_rows(view.storage, only_for_inserts, part.inserts, settings)]
+
+
+def _without_many_rows(storage: Storage, files: Sequence[BaseFile], count: int, settings: WriterSettings) -> list[BaseFile]:
+    """Return the files, the smallest first, without those whose rows are too many to be rewritten for `count` new ones.
+
+    Footers are read until a file is found that takes new records; the files after it are left out.
+    """
+    ordered = small_files(files, settings)
+    if settings.small_file_stated:
+        return ordered
+    retained = [base for base in ordered if base.size <= _UNCOUNTED_BYTES]
+    for base in ordered[len(retained) :][:_MOST_COUNTED]:
+        if row_count(storage, base) <= max(_CHEAP_ROWS, _MOST_AMPLIFIED * count):
+            return [*retained, base]
+    return retained
 
 
 def _cheap_bytes(count: int, row_bytes: float, settings: WriterSettings) -> float:
