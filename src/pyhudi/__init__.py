@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pyhudi.sql.enable import disable, enable
     from pyhudi.table.explain import UpsertExplanation
     from pyhudi.table.hudi_table import HudiTable
+    from pyhudi.table.scan.table_scan import TableScan
     from pyhudi.write.options.bulk_partitioner import BulkInsertPartitioner, register_partitioner
     from pyhudi.write.write_result import WriteResult
 
@@ -44,6 +45,7 @@ __all__ = [
     "RestoreResult",
     "RollbackPlan",
     "Savepoint",
+    "TableScan",
     "TtlResult",
     "UpsertExplanation",
     "WriteResult",
@@ -69,6 +71,7 @@ _MODULES = {
     "RestoreResult": "pyhudi.service.restore.restore_result",
     "RollbackPlan": "pyhudi.spec.actions.rollback",
     "Savepoint": "pyhudi.service.savepoint.savepoint_listing",
+    "TableScan": "pyhudi.table.scan.table_scan",
     "TtlResult": "pyhudi.service.partition_ttl.ttl_result",
     "UpsertExplanation": "pyhudi.table.explain",
     "WriteResult": "pyhudi.write.write_result",

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import inspect
+import typing
 from collections.abc import Iterator
 from typing import Any
+
+import pandas
+import polars
 
 import pyhudi
 from pyhudi import errors
 from pyhudi.table.inspect.inspect_table import Inspect
+from pyhudi.table.scan.table_scan import TableScan
 from pyhudi.table.table_services import Services
 
 #: Reached by `table.services` and `table.inspect`, not by a name of `pyhudi`.
-CLASSES = (pyhudi.HudiTable, Services, Inspect)
+CLASSES = (pyhudi.HudiTable, TableScan, Services, Inspect)
 
 
 def exported() -> dict[str, Any]:
@@ -28,7 +33,8 @@ def all_errors() -> dict[str, type[errors.HudiError]]:
 
 def members(cls: type) -> Iterator[tuple[str, Any]]:
     """Public methods and properties of a class, as functions."""
-    for name, result in vars(cls).items():
+    parts = [part for part in cls.__mro__ if part is cls or part.__module__.startswith("pyhudi.table.methods.")]
+    for name, result in ((name, result) for part in parts for name, result in vars(part).items()):
         if name.startswith("_"):
             continue
         if isinstance(result, property):
@@ -37,3 +43,8 @@ def members(cls: type) -> Iterator[tuple[str, Any]]:
             yield name, result.__func__
         elif inspect.isfunction(result):
             yield name, result
+
+
+def result_type(function: Any) -> Any:
+    """The type that a function says it returns; those of packages that only some calls need are resolved, too."""
+    return typing.get_type_hints(function, localns={"pd": pandas, "pl": polars}).get("return")

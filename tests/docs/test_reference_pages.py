@@ -11,7 +11,7 @@ import pytest
 
 import pyhudi
 from tests.docs.pages import ROOT
-from tests.docs.public_names import CLASSES, all_errors, exported, members
+from tests.docs.public_names import CLASSES, all_errors, exported, members, result_type
 
 PAGES = {page: page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs/reference").glob("*.md"))}
 SHOWN = [name for text in PAGES.values() for name in re.findall(r"^::: ([\w.]+)$", text, flags=re.MULTILINE)]
@@ -66,12 +66,10 @@ def test_the_classes_behind_the_table_and_all_errors_have_their_page() -> None:
 @pytest.mark.parametrize("cls", CLASSES)
 def test_every_type_that_a_public_method_returns_has_its_page(cls: type) -> None:
     documented = {id(resolved(name)) for name in SHOWN}
-    returned = {kind for _, function in members(cls) for kind in classes_in(typing.get_type_hints(function).get("return"))}
+    returned = {kind for _, function in members(cls) for kind in classes_in(result_type(function))}
     assert [kind.__name__ for kind in returned if id(kind) not in documented] == []
 
 
 def test_results_are_exported() -> None:
-    returned = {
-        kind for cls in CLASSES for _, function in members(cls) for kind in classes_in(typing.get_type_hints(function).get("return"))
-    }
+    returned = {kind for cls in CLASSES for _, function in members(cls) for kind in classes_in(result_type(function))}
     assert {kind.__name__ for kind in returned if re.search(r"(Result|Change|Plan|Explanation)$", kind.__name__)} <= set(pyhudi.__all__)

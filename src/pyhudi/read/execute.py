@@ -16,7 +16,7 @@ from pyhudi.kernels.base_file.read_base import iter_base_file
 from pyhudi.kernels.merge.merge_slice import iter_merged
 from pyhudi.kernels.merge.slice_delta import SliceTask
 from pyhudi.read.filter.arrow_condition import condition_of
-from pyhudi.read.filter.condition import Condition, Unknown, operands
+from pyhudi.read.filter.condition import And, Condition, Unknown, operands
 from pyhudi.read.filter.predicate import parse_predicate
 from pyhudi.read.filter.row_predicate import Filter, check_condition
 from pyhudi.read.skipping.data_skipping import Skipping, explain_pruning
@@ -81,7 +81,7 @@ def select(
 
     Args:
         snapshot: The state to read.
-        columns: Names in the order wanted; all data columns when None.
+        columns: Names in the order predicate; all data columns when None.
         filter: SQL text such as `amount > 5 AND city = 'lima'`, or a pyarrow expression.
         meta_columns: Put the five `_hoodie_*` columns first, when `columns` is None.
 
@@ -95,15 +95,42 @@ def select(
     for name in names:
         if name not in known:
             raise SchemaError(f"table {snapshot.storage.uri} has no column '{name}'.{did_you_mean(name, known)}")
-    full = pa.schema([*META_FIELDS, *snapshot.schema])
     if filter is None:
         return Selection(snapshot, tuple(names), snapshot.condition)
-    if isinstance(filter, str):
-        predicate = parse_predicate(filter, full)
-    else:
-        check_condition(filter, full)
-        predicate = Filter(filter, condition_of(filter, full))
+    predicate = _parsed(filter, snapshot)
     return Selection(snapshot, tuple(names), _both(predicate.expression, snapshot.condition), predicate.condition)
+
+
+def narrow(selection: Selection, columns: Sequence[str] | None = None, filter: str | pc.Expression | None = None) -> Selection:  # noqa: A002
+    """Return a selection with other columns, or of the rows that a further condition is true for.
+
+    Args:
+        selection: what to narrow.
+        columns: names of columns of the table that exist; those of the selection when None.
+        filter: SQL text or a pyarrow expression over the columns of the table.
+
+    Raises:
+        UsageError: as `select` does for a filter.
+    """
+    names = selection.columns if columns is None else check_strings(columns, "columns", "column names")
+    if filter is None:
+        return replace(selection, columns=names)
+    predicate = _parsed(filter, selection.snapshot)
+    return replace(
+        selection,
+        columns=names,
+        condition=_both(predicate.expression, selection.condition),
+        test=And((selection.test, predicate.condition)),
+    )
+
+
+def _parsed(filter: str | pc.Expression, snapshot: Snapshot) -> Filter:  # noqa: A002
+    """Return a filter over the columns of a snapshot and the meta columns, after checking it."""
+    schema = pa.schema([*META_FIELDS, *snapshot.schema])
+    if isinstance(filter, str):
+        return parse_predicate(filter, schema)
+    check_condition(filter, schema)
+    return Filter(filter, condition_of(filter, schema))
 
 
 def _both(left: pc.Expression | None, right: pc.Expression | None) -> pc.Expression | None:

@@ -1,0 +1,170 @@
+"""Writing: one commit for each call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow.compute as pc
+
+from pyhudi.errors import UsageError
+from pyhudi.read.execute import read_table
+from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.options import merge_options
+from pyhudi.spec.visibility import Visibility
+from pyhudi.storage.defaults_file import default_write_options
+from pyhudi.table.methods.read_methods import ReadMethods
+from pyhudi.table.read_table import selection
+from pyhudi.table.write_table import write
+from pyhudi.write.options.validate_options import check_operation
+from pyhudi.write.write_result import WriteResult
+
+Options = Mapping[str, str]
+
+
+class WriteMethods(ReadMethods):
+    """The methods of `HudiTable` that write rows."""
+
+    def insert(self, data: object, options: Options | None = None) -> WriteResult:
+        """Add rows; a row whose key the table has already is stored as a second one. `data`, `options` and errors as in `upsert`.
+
+        Returns:
+            The instant of the commit and what was written; `instant` is None when there were no rows.
+
+        Example:
+            >>> table.insert([{"id": 4, "city": "rome", "ts": 12, "fare": 4.0}]).inserted
+            1
+        """
+        return self._write(Operation.INSERT, data, options)
+
+    def bulk_insert(self, data: object, options: Options | None = None) -> WriteResult:
+        """Add rows in new files of the greatest size allowed, for large first loads. `data`, `options` and errors as in `upsert`.
+
+        Returns:
+            The instant of the commit and what was written; `instant` is None when there were no rows.
+
+        Example:
+            >>> table.bulk_insert(pa.table({"id": [5, 6], "city": ["bern", "bern"], "ts": [1, 1], "fare": [1.0, 2.0]})).files_written
+            1
+        """
+        return self._write(Operation.BULK_INSERT, data, options)
+
+    def upsert(self, data: object, options: Options | None = None) -> WriteResult:
+        """Replace records by key and add those that are new; where the table has no record key, by the meta columns that rows bring.
+
+        Args:
+            data: an Arrow table or anything with `__arrow_c_stream__`, a pandas or polars frame, a list of dicts, or a
+                Spark DataFrame.
+            options: `hoodie.*` options of this call; they take precedence over the table's own.
+
+        Returns:
+            The instant of the commit, how many records were inserted and updated, and what was written.
+
+        Raises:
+            UsageError: data or options do not fit; nothing was written.
+            UnsupportedError: this release cannot write the table.
+            ConflictError: another writer holds the table for too long, or came between; nothing is visible, try again.
+            UnknownOutcomeError: the storage failed in the last step and does not say whether the commit is visible.
+
+        Example:
+            >>> rows = [{"id": 1, "city": "oslo", "ts": 30, "fare": 8.0}, {"id": 7, "city": "oslo", "ts": 30, "fare": 2.5}]
+            >>> result = table.upsert(rows)
+            >>> result.updated, result.inserted
+            (1, 1)
+        """
+        return self._write(Operation.UPSERT, data, options)
+
+    def overwrite(
+        self,
+        data: object,
+        *,
+        partitions: Sequence[str] | None = None,
+        dynamic: bool = False,
+        options: Options | None = None,
+    ) -> WriteResult:
+        """Replace the whole table, the named partitions, or (`dynamic`) the partitions that the data have rows of.
+
+        Args:
+            data: as in `upsert`; it may be empty.
+            partitions: partition paths; rows of others are refused.
+            dynamic: replace only the partitions that the data have rows of.
+            options: `hoodie.*` options of this call.
+
+        Returns:
+            The instant of the commit and what was written.
+
+        Raises:
+            UsageError: data or options do not fit; nothing was written. Other errors as in `upsert`.
+
+        Example:
+            >>> _ = table.overwrite([{"id": 8, "city": "rome", "ts": 40, "fare": 6.0}], partitions=["rome"])
+            >>> sorted(table.to_arrow(["id"])["id"].to_pylist())
+            [1, 2, 8]
+        """
+        if partitions is not None and dynamic:
+            raise UsageError("overwrite(partitions=...) names what is replaced and dynamic=True leaves it to the data; give one of them.")
+        whole = partitions is None and not dynamic
+        operation = Operation.INSERT_OVERWRITE_TABLE if whole else Operation.INSERT_OVERWRITE
+        return self._write(operation, data, options, partitions=partitions)
+
+    def delete(
+        self,
+        data: object | None = None,
+        *,
+        where: str | pc.Expression | None = None,
+        partitions: Sequence[str] | None = None,
+        options: Options | None = None,
+    ) -> WriteResult:
+        """Remove records: those whose keys the data hold, those that a condition is true for, or whole partitions.
+
+        Args:
+            data: rows that hold at least the record key and partition fields; where the table has no record key, the meta columns
+                that they were read with.
+            where: SQL text or a pyarrow expression.
+            partitions: partition paths.
+            options: `hoodie.*` options of this call.
+
+        Returns:
+            The instant of the commit and how many records were deleted; `instant` is None when there were none.
+
+        Raises:
+            UsageError: none or several of `data`, `where` and `partitions` are given, or they do not fit. Other errors as in `upsert`.
+
+        Example:
+            >>> table.delete(where="fare < 8").deleted
+            1
+            >>> table.delete([{"id": 2, "city": "oslo"}]).deleted
+            1
+        """
+        if sum(given is not None for given in (data, where, partitions)) != 1:
+            raise UsageError("delete() takes one of: data with keys, where='<condition>', partitions=[...].")
+        if partitions is not None:
+            return self._write(Operation.DELETE_PARTITION, None, options, partitions=partitions)
+        if where is None:
+            return self._write(Operation.DELETE, data, options)
+        if not self.config.populate_meta_fields:
+            # No column says where a row stands: its key is computed, and looked up.
+            named = selection(self.storage, self.config.naming_columns, where, None, "snapshot", meta_columns=False)
+            return self._write(Operation.DELETE, read_table(named), options)
+        rows = selection(self.storage, [RECORD_KEY, PARTITION_PATH, FILE_NAME], where, None, "snapshot", meta_columns=False)
+        return self._write(
+            Operation.DELETE_PREPPED, read_table(rows), options, prepped=True, read_snapshot=rows.snapshot.timeline.visibility
+        )
+
+    def _write(
+        self,
+        operation: Operation,
+        data: object | None,
+        options: Options | None,
+        *,
+        prepped: bool = False,
+        partitions: Sequence[str] | None = None,
+        read_snapshot: Visibility | None = None,
+    ) -> WriteResult:
+        chosen = merge_options(default_write_options(), options or {})
+        check_operation(options or {}, operation)
+        if data is None and operation is not Operation.DELETE_PARTITION:
+            raise UsageError(f"{operation.value.lower()}() needs data, got None: give an Arrow table, a data frame or a list of dicts.")
+        return write(
+            self, operation, data, options=chosen, prepped=prepped, partitions=partitions, read_snapshot=read_snapshot, engine=self._engine
+        )
