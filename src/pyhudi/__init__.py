@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyhudi.service.savepoint.savepoint_listing import Savepoint
     from pyhudi.spec.actions.rollback import RollbackPlan
     from pyhudi.sql.enable import disable, enable
+    from pyhudi.table.change.merge_builder import MergeBuilder
     from pyhudi.table.explain import UpsertExplanation
     from pyhudi.table.hudi_table import HudiTable
     from pyhudi.table.scan.table_scan import TableScan
@@ -40,6 +41,7 @@ __all__ = [
     "CompactionResult",
     "HudiTable",
     "IndexChange",
+    "MergeBuilder",
     "RecordKeyGenerator",
     "RecordMerger",
     "RestoreResult",
@@ -66,6 +68,7 @@ _MODULES = {
     "CompactionResult": "pyhudi.service.compaction.compaction_result",
     "HudiTable": "pyhudi.table.hudi_table",
     "IndexChange": "pyhudi.service.indexes.change_indexes",
+    "MergeBuilder": "pyhudi.table.change.merge_builder",
     "RecordKeyGenerator": "pyhudi.keygen.user",
     "RecordMerger": "pyhudi.merge.custom",
     "RestoreResult": "pyhudi.service.restore.restore_result",

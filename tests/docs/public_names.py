@@ -17,7 +17,7 @@ from pyhudi.table.scan.table_scan import TableScan
 from pyhudi.table.table_services import Services
 
 #: Reached by `table.services` and `table.inspect`, not by a name of `pyhudi`.
-CLASSES = (pyhudi.HudiTable, TableScan, Services, Inspect)
+CLASSES = (pyhudi.HudiTable, pyhudi.MergeBuilder, TableScan, Services, Inspect)
 
 
 def exported() -> dict[str, Any]:

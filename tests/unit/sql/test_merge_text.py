@@ -6,7 +6,8 @@ import pytest
 
 from pyhudi.errors import UsageError
 from pyhudi.sql.write.assignments import Assignment
-from pyhudi.sql.write.merge_text import ClauseAction, MatchKind, merge_text
+from pyhudi.sql.write.merge_text import merge_text
+from pyhudi.write.merge_clause import ClauseAction, MatchKind
 
 
 def test_tables_aliases_and_condition():

@@ -53,15 +53,15 @@ def table(request: pytest.FixtureRequest) -> HudiTable:
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, Any]]:
     """The columns and conditions that scans were read with."""
-    seen: list[tuple[Any, Any]] = []
+    calls: list[tuple[Any, Any]] = []
     read = TableScan.read
 
     def recorded(scan: TableScan, columns: Any = None, filter: Any = None) -> Any:  # noqa: A002
-        seen.append((columns, filter))
+        calls.append((columns, filter))
         return read(scan, columns, filter)
 
     monkeypatch.setattr(TableScan, "read", recorded)
-    return seen
+    return calls
 
 
 def ids(rows: Any) -> list[int]:

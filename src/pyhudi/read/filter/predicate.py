@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 import pyarrow as pa
@@ -53,8 +53,8 @@ _WILD: Final = frozenset("%_\\")
 _DEEPEST: Final = 200
 
 
-def parse_predicate(text: str, schema: pa.Schema) -> Filter:
-    """Return the filter that a SQL condition means over rows of this schema.
+def parse_predicate(text: str, schema: pa.Schema, ambiguous: Collection[str] = ()) -> Filter:
+    """Return the filter that a SQL condition means over rows of this schema; `ambiguous` are names that need a qualifier, for messages.
 
     Raises:
         UsageError: the text is no condition, names an unknown column, or compares with a value of no such type.
@@ -63,14 +63,17 @@ def parse_predicate(text: str, schema: pa.Schema) -> Filter:
         >>> str(parse_predicate("a > 1 AND b IN ('x', 'y')", pa.schema({"a": pa.int64(), "b": pa.string()})).expression)[:7]
         '((a > 1'
     """
-    return _Parser(text, schema).parse()
+    return PredicateParser(text, schema, ambiguous).parse()
 
 
-class _Parser:
+class PredicateParser:
     """Recursive descent over the tokens of one condition."""
 
-    def __init__(self, text: str, schema: pa.Schema) -> None:
-        self._text, self._schema = text, schema
+    #: What the text is, for messages.
+    what = "filter"
+
+    def __init__(self, text: str, schema: pa.Schema, ambiguous: Collection[str] = ()) -> None:
+        self._text, self._schema, self._ambiguous = text, schema, ambiguous
         self._tokens = tokenize(text)
         self._at = 0
         self._depth = 0
@@ -84,8 +87,7 @@ class _Parser:
 
     def _any_of(self) -> Filter:
         self._depth += 1
-        if self._depth > _DEEPEST:
-            raise UsageError(f"The filter nests brackets and NOT deeper than {_DEEPEST} levels.")
+        self._check_depth()
         parts = [self._all_of()]
         while self._take_word("OR"):
             parts.append(self._all_of())
@@ -228,15 +230,19 @@ class _Parser:
         while self._take("."):
             parts.append(self._name())
         names = {name.lower(): name for name in self._schema.names}
+        if parts[0].lower() not in names and parts[0] in self._ambiguous:
+            raise UsageError(
+                f"The {self.what} {self._text!r} names the column '{parts[0]}' of both sides: write source.{parts[0]} or target.{parts[0]}."
+            )
         if parts[0].lower() not in names:
             raise UsageError(
-                f"The filter names the column '{parts[0]}', which the table does not have.{did_you_mean(parts[0], self._schema.names)}"
+                f"The {self.what} names the column '{parts[0]}', which the table does not have.{did_you_mean(parts[0], self._schema.names)}"
             )
         parts[0] = names[parts[0].lower()]
         kind = self._schema.field(parts[0]).type
         for part in parts[1:]:
             if not pt.is_struct(kind) or kind.get_field_index(part) < 0:
-                raise UsageError(f"The filter names '{'.'.join(parts)}', but '{part}' is no field there.")
+                raise UsageError(f"The {self.what} names '{'.'.join(parts)}', but '{part}' is no field there.")
             kind = kind.field(part).type
         return Column(tuple(parts), kind)
 
@@ -287,10 +293,14 @@ class _Parser:
         if not self._take_word(word):
             raise self._error(word)
 
+    def _check_depth(self) -> None:
+        if self._depth > _DEEPEST:
+            raise UsageError(f"The {self.what} nests brackets and NOT deeper than {_DEEPEST} levels.")
+
     def _error(self, expected: str) -> UsageError:
         token = self._peek()
         actual = "its end" if token.kind == "end" else f"'{token.text}'"
-        return UsageError(f"The filter {self._text!r} has {actual} at character {token.start + 1} where {expected} should be.")
+        return UsageError(f"The {self.what} {self._text!r} has {actual} at character {token.start + 1} where {expected} should be.")
 
 
 def _is_null(operand: Operand) -> Filter:

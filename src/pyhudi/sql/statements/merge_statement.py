@@ -18,8 +18,9 @@ from pyhudi.spark.writer.frame_write import local_bytes_max
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.write.merge_query import MergeQuery
-from pyhudi.sql.write.merge_text import ClauseAction, MergeText, merge_text
+from pyhudi.sql.write.merge_text import MergeText, merge_text
 from pyhudi.sql.write.write_target import open_for_change
+from pyhudi.write.merge_clause import ClauseAction, check_reachable
 
 
 def merge(statement: Statement) -> DataFrame | None:
@@ -41,19 +42,12 @@ def merge(statement: Statement) -> DataFrame | None:
 
 
 def _check(text: MergeText, table: str) -> None:
-    """Refuse clauses that can never be reached.
+    """Refuse clauses that can never be reached, and inserts of nothing.
 
     Raises:
-        SchemaError: a clause without condition precedes another of its kind.
+        SchemaError: as said.
     """
-    ended = set()
+    check_reachable(((clause.rows, bool(clause.condition)) for clause in text.clauses), f"MERGE INTO {table}")
     for clause in text.clauses:
-        if clause.rows in ended:
-            raise SchemaError(
-                f"MERGE INTO {table}: a WHEN {clause.rows.value} clause follows one without a condition and never applies;"
-                " put the clause without a condition last."
-            )
-        if not clause.condition:
-            ended.add(clause.rows)
         if clause.action is ClauseAction.INSERT and clause.assignments == ():
             raise SchemaError(f"MERGE INTO {table}: INSERT names no columns.")

@@ -20,6 +20,7 @@ from pyhudi.sql.text.tokens import find_word, quote, slice_text, split
 from pyhudi.sql.write.assignments import Assignment, assignment, column_of
 from pyhudi.sql.write.column_assignment import Target, conform
 from pyhudi.sql.write.write_target import WriteTarget, open_for_change
+from pyhudi.write.merge_clause import key_assigned
 from pyhudi.write.tagging.prepped import LOCATION_COLUMNS
 
 
@@ -88,10 +89,7 @@ def _assign_columns(target: WriteTarget, clauses: _Clauses) -> dict[str, str]:
     for stated in clauses.assignments:
         name = column_of(target, stated.parts, "UPDATE")
         if name.lower() in fixed:
-            problem = (
-                f"UPDATE of {target.name} assigns {name}, which is part of the record key or the partition: it says which row this is."
-                " Delete the row and insert it again."
-            )
+            problem = key_assigned(f"UPDATE of {target.name}", name)
             raise with_subject(SchemaError(problem), ".".join(stated.parts))
         if name in assigned:
             raise with_subject(SchemaError(f"UPDATE of {target.name} assigns {name} twice."), ".".join(stated.parts), 1)

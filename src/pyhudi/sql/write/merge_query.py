@@ -21,8 +21,9 @@ from pyhudi.sql.text.tokens import quote
 from pyhudi.sql.write.assignments import Assignment, column_of
 from pyhudi.sql.write.column_assignment import Target, cast_text, require_storable
 from pyhudi.sql.write.merge_equalities import equalities
-from pyhudi.sql.write.merge_text import Clause, ClauseAction, MatchKind, MergeText
+from pyhudi.sql.write.merge_text import Clause, MergeText
 from pyhudi.sql.write.write_target import WriteTarget
+from pyhudi.write.merge_clause import ClauseAction, MatchKind, missing_in_source
 from pyhudi.write.tagging.change_facts import UNCHANGED_COLUMN
 from pyhudi.write.tagging.prepped import LOCATION_COLUMNS
 from pyhudi.write.tagging.virtual_key_lookup import OLD_PREFIX
@@ -219,10 +220,7 @@ class MergeQuery:
         given = self._source
         missing = [name for name in self._target.columns if name.lower() not in given]
         if missing:
-            problem = (
-                f"MERGE INTO {self._target.name}: {clause.action.value} * needs every column of the table in the source, which lacks"
-                f" {', '.join(missing)}; name the columns instead."
-            )
+            problem = missing_in_source(f"MERGE INTO {self._target.name}", clause.action, missing)
             raise with_subject(SchemaError(problem), "*")
         source_name = self._text.source_name
         return [Assignment((name,), f"{source_name}.{quote(given[name.lower()].name)}") for name in self._target.columns]

@@ -6,7 +6,6 @@ expression outside brackets are distinguished from those of the statement by cou
 
 from __future__ import annotations
 
-import enum
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,22 +13,7 @@ from dataclasses import dataclass
 from pyhudi.errors import UsageError
 from pyhudi.sql.text.tokens import Token, find_word, inside, name_at, name_part, quote, slice_text, split, tokenize
 from pyhudi.sql.write.assignments import Assignment, assignment, column_parts, value_text
-
-
-class MatchKind(enum.Enum):
-    """Which rows a WHEN clause is about."""
-
-    MATCHED = "MATCHED"
-    NOT_MATCHED = "NOT MATCHED"
-    NOT_MATCHED_BY_SOURCE = "NOT MATCHED BY SOURCE"
-
-
-class ClauseAction(enum.Enum):
-    """What a WHEN clause does to its rows."""
-
-    UPDATE = "UPDATE"
-    DELETE = "DELETE"
-    INSERT = "INSERT"
+from pyhudi.write.merge_clause import ClauseAction, MatchKind
 
 
 @dataclass(frozen=True, slots=True)

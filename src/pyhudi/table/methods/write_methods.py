@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import UsageError
@@ -13,9 +14,14 @@ from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.options import merge_options
 from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.defaults_file import default_write_options
+from pyhudi.table.change.assigned_values import Assignments
+from pyhudi.table.change.changed_rows import ChangedRows, MergeSource, merged_rows, updated_rows
+from pyhudi.table.change.merge_builder import MergeBuilder
+from pyhudi.table.change.merge_rows import MergeClause, merge_keys
 from pyhudi.table.methods.read_methods import ReadMethods
 from pyhudi.table.read_table import selection
 from pyhudi.table.write_table import write
+from pyhudi.write.input.incoming_data import to_table
 from pyhudi.write.options.validate_options import check_operation
 from pyhudi.write.write_result import WriteResult
 
@@ -151,6 +157,84 @@ class WriteMethods(ReadMethods):
             Operation.DELETE_PREPPED, read_table(rows), options, prepped=True, read_snapshot=rows.snapshot.timeline.visibility
         )
 
+    def update(
+        self,
+        set: Assignments,  # noqa: A002 - the public name, that of SQL
+        where: str | pc.Expression | None = None,
+        options: Options | None = None,
+    ) -> WriteResult:
+        """Give columns of stored rows new values, in this process.
+
+        Args:
+            set: the new value of each column: SQL text such as `fare * 2` or `'paid'` (with its quotes), a pyarrow expression, or a
+                constant that is no text.
+            where: SQL text or a pyarrow expression, as in `to_arrow`; all rows when None.
+            options: `hoodie.*` options of this call.
+
+        Returns:
+            The instant of the commit and how many records were updated; `instant` is None when the condition is true for none.
+
+        Raises:
+            SchemaError: a column does not exist, is part of the record key or the partition, or cannot hold its value.
+            UsageError: an expression or the condition is wrong; nothing was written. Other errors as in `upsert`.
+
+        Example:
+            >>> table.update({"fare": "fare + 1", "ts": 30}, where="city = 'oslo'").updated
+            2
+            >>> table.to_arrow(["fare"], "id = 1").to_pylist()
+            [{'fare': 8.5}]
+        """
+        chosen = merge_options(default_write_options(), options or {})
+        changed = updated_rows(self.storage, self.config, chosen, set, where)
+        return self._write_changes(changed, options)
+
+    def merge(self, source: object, on: str | Sequence[str] | Mapping[str, str] | None = None) -> MergeBuilder:
+        """Begin a merge: what happens to rows that match a row of the source, and to rows of the source that match none.
+
+        The merge runs in this process; for a source that does not fit there, use `MERGE INTO` of Spark SQL, which writes the same way.
+
+        Args:
+            source: rows as in `upsert`.
+            on: the columns by which rows match: a name, several, or names of the table with those of the source; the record key by default.
+
+        Returns:
+            A merge without clauses, which does nothing until `execute`.
+
+        Raises:
+            UsageError: there is no source, or nothing to match by.
+            SchemaError: a column of `on` does not exist.
+
+        Example:
+            >>> rows = [{"id": 1, "city": "oslo", "ts": 30, "fare": 9.5}, {"id": 8, "city": "oslo", "ts": 30, "fare": 2.0}]
+            >>> result = table.merge(rows).when_matched_update().when_not_matched_insert().execute()
+            >>> result.updated, result.inserted
+            (1, 1)
+        """
+        if source is None:
+            raise UsageError(
+                f"merge into table {self.config.name} needs a source, got None: give an Arrow table, a data frame or a list of dicts."
+            )
+        rows = to_table(source, lambda: self.schema)
+        pairs = merge_keys(on, self.config, self.schema, rows.schema)
+        return MergeBuilder(lambda clauses, options: self._merge(rows, pairs, clauses, options))
+
+    def _merge(
+        self, rows: pa.Table, pairs: Sequence[tuple[str, str]], clauses: Sequence[MergeClause], options: Options | None
+    ) -> WriteResult:
+        chosen = merge_options(default_write_options(), options or {})
+        changed = merged_rows(self.storage, self.config, chosen, MergeSource(rows, pairs), clauses)
+        return self._write_changes(changed, options)
+
+    def _write_changes(self, changed: ChangedRows, options: Options | None) -> WriteResult:
+        return self._write(
+            changed.operation,
+            changed.rows,
+            options,
+            prepped=changed.prepped,
+            read_snapshot=changed.read_snapshot,
+            columns=changed.columns,
+        )
+
     def _write(
         self,
         operation: Operation,
@@ -160,11 +244,20 @@ class WriteMethods(ReadMethods):
         prepped: bool = False,
         partitions: Sequence[str] | None = None,
         read_snapshot: Visibility | None = None,
+        columns: Sequence[str] | None = None,
     ) -> WriteResult:
         chosen = merge_options(default_write_options(), options or {})
         check_operation(options or {}, operation)
         if data is None and operation is not Operation.DELETE_PARTITION:
             raise UsageError(f"{operation.value.lower()}() needs data, got None: give an Arrow table, a data frame or a list of dicts.")
         return write(
-            self, operation, data, options=chosen, prepped=prepped, partitions=partitions, read_snapshot=read_snapshot, engine=self._engine
+            self,
+            operation,
+            data,
+            options=chosen,
+            prepped=prepped,
+            partitions=partitions,
+            read_snapshot=read_snapshot,
+            columns=columns,
+            engine=self._engine,
         )

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from pyhudi.table.scan.batch_size import batches_of
 from pyhudi.table.scan.optional_package import load_package
@@ -13,22 +16,28 @@ from pyhudi.table.scan.polars_predicate import arrow_condition
 if TYPE_CHECKING:
     import polars as pl
 
-    from pyhudi.table.scan.table_scan import TableScan
+
+#: Gives some columns of the rows that a condition is true for.
+Read: TypeAlias = Callable[[Sequence[str], pc.Expression | None], pa.RecordBatchReader]
 
 
-def lazy_frame(scan: TableScan) -> pl.LazyFrame:
-    """Return a scan as a LazyFrame.
+def lazy_frame(schema: pa.Schema, read: Read) -> pl.LazyFrame:
+    """Return rows as a LazyFrame.
+
+    Args:
+        schema: the columns of the rows.
+        read: reads them.
 
     Raises:
         UnsupportedError: polars is not installed.
     """
     polars = load_package("polars", "scan().to_polars()")
 
-    def read(columns: list[str] | None, predicate: Any, n_rows: int | None, batch_size: int | None) -> Iterator[pl.DataFrame]:
+    def read_for_polars(columns: list[str] | None, predicate: Any, n_rows: int | None, batch_size: int | None) -> Iterator[pl.DataFrame]:
         """Yield the rows that polars asks for: `n_rows` count before the predicate."""
-        names = _needed(scan, columns, predicate)
-        condition = None if predicate is None or n_rows is not None else arrow_condition(predicate, scan.schema)
-        batches: Iterator[Any] = iter(scan.read(names, condition))
+        names = _needed(schema, columns, predicate)
+        condition = None if predicate is None or n_rows is not None else arrow_condition(predicate, schema)
+        batches: Iterator[Any] = iter(read(names, condition))
         if batch_size is not None:
             batches = batches_of(batches, batch_size)
         for batch in _first(batches, n_rows):
@@ -36,18 +45,18 @@ def lazy_frame(scan: TableScan) -> pl.LazyFrame:
             frame = frame if predicate is None else frame.filter(predicate)
             yield frame if columns is None else frame.select(columns)
 
-    schema = polars.from_arrow(scan.schema.empty_table()).schema
+    polars_schema = polars.from_arrow(schema.empty_table()).schema
     plugins = importlib.import_module("polars.io.plugins")
-    result: pl.LazyFrame = plugins.register_io_source(read, schema=schema, is_pure=True)
+    result: pl.LazyFrame = plugins.register_io_source(read_for_polars, schema=polars_schema, is_pure=True)
     return result
 
 
-def _needed(scan: TableScan, columns: list[str] | None, predicate: Any) -> list[str]:
+def _needed(schema: pa.Schema, columns: list[str] | None, predicate: Any) -> list[str]:
     """Return the columns to read, those of the predicate too; one at least, which carries the number of rows."""
-    wanted = set(scan.schema.names if columns is None else columns)
+    requested = set(schema.names if columns is None else columns)
     if predicate is not None:
-        wanted |= set(predicate.meta.root_names())
-    return [name for name in scan.schema.names if name in wanted] or scan.schema.names[:1]
+        requested |= set(predicate.meta.root_names())
+    return [name for name in schema.names if name in requested] or schema.names[:1]
 
 
 def _first(batches: Iterator[Any], n_rows: int | None) -> Iterator[Any]:

@@ -117,7 +117,7 @@ class TableScan(ds.UnionDataset):  # type: ignore[misc]  # pyarrow ships no type
             >>> table.scan().to_polars().filter(polars.col("fare") > 10).select("id").collect()["id"].to_list()
             [2]
         """
-        return lazy_frame(self)
+        return lazy_frame(self.schema, self.read)
 
     def read(self, columns: Sequence[str] | None = None, filter: Condition | None = None) -> pa.RecordBatchReader:  # noqa: A002
         """Return rows of the scan as a stream, with fewer columns or under a further condition.

@@ -1,0 +1,103 @@
+"""The rows that an update or a merge writes, and how: they are stored where they were read, as those of UPDATE and MERGE of SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from pyhudi.errors import SchemaError
+from pyhudi.read.execute import read_table
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.spec.visibility import Visibility
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.table.change.assigned_values import Condition, assigned_columns, evaluate
+from pyhudi.table.change.merge_rows import MergeClause, MergeRows
+from pyhudi.table.read_table import selection
+from pyhudi.write.input.partial_columns import partial_columns
+from pyhudi.write.merge_clause import check_reachable, key_assigned
+from pyhudi.write.tagging.prepped import LOCATION_COLUMNS
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedRows:
+    """Rows to write, and how: the arguments of `pyhudi.table.write_table.write`."""
+
+    operation: Operation
+    rows: pa.Table
+    prepped: bool
+    read_snapshot: Visibility | None
+    columns: tuple[str, ...] | None
+
+
+def updated_rows(
+    storage: Storage, config: TableConfig, options: Mapping[str, str], assigned: object, where: Condition | None
+) -> ChangedRows:
+    """Return the rows of an update with their new values.
+
+    Args:
+        storage: the table's storage.
+        config: its properties.
+        options: the options of the write.
+        assigned: new values by column.
+        where: which rows; all when None.
+
+    Raises:
+        UsageError: an expression or the condition is wrong.
+        SchemaError: a column does not exist, or is part of the record key or the partition, or cannot hold its value.
+    """
+    what = f"update of table {config.name}"
+    chosen = selection(storage, None, where, None, "snapshot", meta_columns=config.populate_meta_fields)
+    schema = chosen.snapshot.schema
+    values = assigned_columns(assigned, schema, what)
+    fixed = {name.lower() for name in (*config.record_key_fields, *config.partition_fields)}
+    for name in values:
+        if name.lower() in fixed:
+            raise SchemaError(key_assigned(what, name))
+    rows = read_table(chosen)
+    for name, column in evaluate(values, rows, schema, what).items():
+        rows = rows.set_column(rows.schema.get_field_index(name), schema.field(name), column)
+    if not config.populate_meta_fields:
+        return ChangedRows(Operation.UPSERT, rows, prepped=False, read_snapshot=None, columns=None)
+    partial = partial_columns(options, config, schema, values)
+    required = {field.name for field in schema if not field.nullable}
+    names = [field.name for field in schema if partial is None or field.name in required.union(partial)]
+    visible = chosen.snapshot.timeline.visibility
+    return ChangedRows(Operation.UPSERT_PREPPED, rows.select([*LOCATION_COLUMNS, *names]), True, visible, partial)
+
+
+@dataclass(frozen=True, slots=True)
+class MergeSource:
+    """The rows of a source, and the columns of the table with those of the source that rows match by."""
+
+    rows: pa.Table
+    on: Sequence[tuple[str, str]]
+
+
+def merged_rows(
+    storage: Storage, config: TableConfig, options: Mapping[str, str], source: MergeSource, clauses: Sequence[MergeClause]
+) -> ChangedRows:
+    """Return the rows that a merge changes.
+
+    Args:
+        storage: the table's storage.
+        config: its properties.
+        options: the options of the write.
+        source: what is merged.
+        clauses: what happens to which rows.
+
+    Raises:
+        UsageError: an expression or a condition is wrong.
+        SchemaError: a clause never applies, or assigns what it cannot.
+    """
+    chosen = selection(storage, None, None, None, "snapshot", meta_columns=config.populate_meta_fields)
+    schema = chosen.snapshot.schema
+    rows = MergeRows(config, schema, source.rows, source.on, clauses)
+    check_reachable(((clause.rows, clause.where is not None) for clause in clauses), rows.what)
+    rows.check()
+    changed = rows.changed_columns()
+    columns = None if changed is None or not config.populate_meta_fields else partial_columns(options, config, schema, changed)
+    visible = chosen.snapshot.timeline.visibility
+    return ChangedRows(Operation.UPSERT_PREPPED, rows.compute(chosen), prepped=True, read_snapshot=visible, columns=columns)

@@ -1,0 +1,73 @@
+"""The join of a merge in this process: which rows of the source match which rows of the table."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pyhudi.errors import SchemaError
+from pyhudi.read.execute import Selection, narrow, read_table
+from pyhudi.table.change.assigned_values import store_as
+
+_SOURCE_ROW = "_pyhudi_source_row"
+_TABLE_ROW = "_pyhudi_table_row"
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedRows:
+    """Rows of a merge: rows of the source and of the table by index, null where a side has none."""
+
+    source: pa.Table
+    table: pa.Table
+    #: Indices of rows that match each other, in the order of the source.
+    source_indices: pa.ChunkedArray
+    table_indices: pa.ChunkedArray
+    #: Indices of rows of the source without a match, and of the table.
+    unmatched_source: pa.Array
+    unmatched_table: pa.Array
+
+
+def join_rows(chosen: Selection, source: pa.Table, on: Sequence[tuple[str, str]], *, whole_table: bool, what: str) -> JoinedRows:
+    """Join the rows of a source with those of a table by equal columns; nulls are equal to nothing.
+
+    Args:
+        chosen: the table, with the columns to read.
+        source: the rows of the source.
+        on: columns of the table with those of the source that they equal.
+        whole_table: read the rows of the table that match no row of the source, too.
+        what: the call, for messages.
+
+    Raises:
+        SchemaError: a column has a type that cannot be compared with its counterpart.
+    """
+    schema = chosen.snapshot.schema
+    keys = {ours: _key(source.column(theirs), schema.field(ours), what) for ours, theirs in on}
+    if not whole_table:
+        tests = (pc.field(name).isin(pc.unique(pc.drop_null(column))) for name, column in keys.items())
+        chosen = narrow(chosen, None, functools.reduce(operator.and_, tests))
+    table = read_table(chosen)
+    names = list(keys)
+    left = pa.table(keys).append_column(_SOURCE_ROW, pa.array(range(source.num_rows), pa.int64()))
+    right = table.select(names).append_column(_TABLE_ROW, pa.array(range(table.num_rows), pa.int64()))
+    right = right.cast(pa.schema([left.schema.field(name) for name in names] + [right.schema.field(_TABLE_ROW)]))
+    pairs = left.join(right, names, join_type="inner").select([_SOURCE_ROW, _TABLE_ROW])
+    pairs = pairs.sort_by([(_SOURCE_ROW, "ascending"), (_TABLE_ROW, "ascending")])
+    matched, table_rows = pairs.column(_SOURCE_ROW), pairs.column(_TABLE_ROW)
+    return JoinedRows(source, table, matched, table_rows, _missing(source.num_rows, matched), _missing(table.num_rows, table_rows))
+
+
+def _key(column: pa.ChunkedArray, field: pa.Field, what: str) -> pa.ChunkedArray:
+    if pa.types.is_nested(field.type) or pa.types.is_floating(field.type):
+        raise SchemaError(f"{what}: rows cannot be matched by {field.name}, which has type {field.type}; give other columns in on=.")
+    return store_as(column, field, what)
+
+
+def _missing(rows: int, present: pa.ChunkedArray) -> pa.Array:
+    """Return the indices below `rows` that are not present, ascending."""
+    indices = pa.array(range(rows), pa.int64())
+    return indices.filter(pc.invert(pc.is_in(indices, value_set=present.combine_chunks())))
