@@ -120,3 +120,24 @@ def test_a_merge_that_does_not_fit_is_refused_and_changes_nothing(people, clause
 def test_insert_star_names_the_columns_that_the_source_lacks(people):
     with pytest.raises(SchemaError, match="age, city"):
         people("MERGE INTO people t USING (SELECT 9 AS id, 'x' AS name) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *")
+
+
+def test_the_local_engine_leaves_the_rows_that_sql_leaves(people):
+    people("CREATE TABLE other USING hudi TBLPROPERTIES (primaryKey = 'id') AS SELECT * FROM people")
+    rows = [(2, "BOB", 43, "oslo"), (3, "CID", 1, "rome"), (4, "dan", 54, "oslo"), (5, "eve", None, "oslo")]
+    people.session.createDataFrame(rows, "id INT, name STRING, age INT, city STRING").createOrReplaceTempView("s")
+    people("""
+        MERGE INTO other AS target USING s AS source ON target.id = source.id
+        WHEN MATCHED AND source.age < 10 THEN DELETE
+        WHEN MATCHED THEN UPDATE SET name = concat(target.name, source.name), age = target.age * 2 - source.age % 10
+        WHEN NOT MATCHED AND source.age IS NOT NULL THEN INSERT *
+        WHEN NOT MATCHED BY SOURCE THEN UPDATE SET age = CASE WHEN age > 30 THEN age / 1 END
+    """)
+    merge = people.table("people").merge([dict(zip(("id", "name", "age", "city"), row, strict=True)) for row in rows])
+    merge = merge.when_matched_delete("source.age < 10")
+    merge = merge.when_matched_update({"name": "concat(target.name, source.name)", "age": "target.age * 2 - source.age % 10"})
+    merge = merge.when_not_matched_insert(where="age IS NOT NULL")
+    merge.when_not_matched_by_source_update({"age": "CASE WHEN age > 30 THEN age / 1 END"}).execute()
+    people("REFRESH TABLE people")
+    assert people(READ) == people(READ.replace("people", "other"))
+    assert len(people(READ)) == 3

@@ -23,7 +23,7 @@ ROWS = [
     {"id": 2, "city": "oslo", "ts": 10, "fare": 12.0, "seats": 2, "price": None},
     {"id": 3, "city": "rome", "ts": 11, "fare": 9.0, "seats": None, "price": Decimal("3.33")},
 ]
-KINDS = {
+KINDS: dict[str, Any] = {
     "cow": {"table_type": "COPY_ON_WRITE"},
     "mor": {"table_type": "MERGE_ON_READ"},
     "no meta columns": {"table_type": "COPY_ON_WRITE", "options": {"hoodie.populate.meta.fields": "false"}},

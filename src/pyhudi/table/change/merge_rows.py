@@ -18,7 +18,7 @@ from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN
 from pyhudi.read.execute import Selection
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.table.change.assigned_values import Assignments, Condition, assigned_columns, condition_mask, evaluate, store_as
-from pyhudi.table.change.merge_join import JoinedRows, join_rows
+from pyhudi.table.change.source_join import JoinedRows, join_rows
 from pyhudi.write.merge_clause import ClauseAction, MatchKind, key_assigned, missing_in_source
 from pyhudi.write.tagging.change_facts import UNCHANGED_COLUMN
 from pyhudi.write.tagging.prepped import LOCATION_COLUMNS
