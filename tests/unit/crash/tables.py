@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -19,7 +19,9 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.table.create_new_table import create_table
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.write_table import write
-from pyhudi.testing.crash_points import Part
+from pyhudi.testing.crash_points import CrashPoint, CrashRun, Part, calls_of, run_with_fault
+from pyhudi.testing.fault_injection import Fault, faults_of
+from pyhudi.testing.intercepted_storage import CHANGING_CALLS, Call
 from pyhudi.testing.invariants import dangling_references, folders_without_metafile, garbage, timeline_faults
 from pyhudi.testing.merge_oracle import Oracle, Row
 
@@ -115,6 +117,18 @@ def stored_table(driver: Driver = DRIVER) -> tuple[MemoryStorage, Oracle]:
         driver.write(storage, operation, rows)
         oracle = oracle.after(operation, rows)
     return storage, oracle
+
+
+def cuts(
+    action: Callable[[Storage], object], storage: MemoryStorage, faults: Iterable[Fault], concerns: Callable[[Call], bool] = lambda _: True
+) -> Iterator[CrashRun]:
+    """Run an action on copies of a storage, with each fault at each call that changes something and that it concerns."""
+    for number, call in enumerate(calls_of(action, storage.copy)):
+        if call.method in CHANGING_CALLS and concerns(call):
+            for fault in set(faults) & set(faults_of(call)):
+                run = run_with_fault(action, storage.copy(), CrashPoint(number, call, fault))
+                yield run
+                run.storage.drop()
 
 
 def check_rows(storage: Storage, oracle: Oracle, what: Any) -> None:

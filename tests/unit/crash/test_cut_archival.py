@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pyarrow.compute as pc
@@ -18,12 +17,10 @@ from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.prefix_storage import FolderStorage
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.testing.crash_points import CrashPoint, CrashRun, calls_of, run_with_fault
-from pyhudi.testing.fault_injection import Fault, faults_of
-from pyhudi.testing.intercepted_storage import CHANGING_CALLS
+from pyhudi.testing.fault_injection import Fault
 from pyhudi.timeline.archived_timeline_lsm import archived_rows
 from pyhudi.timeline_archive.full_timeline import read_rows
-from tests.unit.crash.tables import CountedIds, Driver, StoppedClock, check_at_rest, ride
+from tests.unit.crash.tables import CountedIds, Driver, StoppedClock, check_at_rest, cuts, ride
 
 #: Archival leaves two of at least four commits; each third commit compacts the metadata table; files of the archive are merged in pairs.
 OPTIONS = {
@@ -51,15 +48,6 @@ def stored(driver: Driver) -> MemoryStorage:
         if number == COMMITS - 4:
             archive(storage)
     return storage
-
-
-def cuts(storage: MemoryStorage, *faults: Fault) -> Iterator[CrashRun]:
-    for number, call in enumerate(calls_of(archive, storage.copy)):
-        if call.method in CHANGING_CALLS:
-            for fault in set(faults) & set(faults_of(call)):
-                run = run_with_fault(archive, storage.copy(), CrashPoint(number, call, fault))
-                yield run
-                run.storage.drop()
 
 
 def state(storage: Storage, *, whole: bool = True) -> list[Any]:
@@ -91,7 +79,7 @@ def check_cuts(driver: Driver, *faults: Fault, whole: bool) -> int:
     at_end = archived(ended)
     assert all(at_end)
     points = 0
-    for run in cuts(storage, *faults):
+    for run in cuts(archive, storage, faults):
         points += 1
         assert state(run.storage, whole=whole) == before, run.point
         archive(run.storage)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from pyhudi import HudiTable
@@ -11,11 +9,9 @@ from pyhudi.service.cleaning import execute_clean
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.testing.crash_points import CrashPoint, CrashRun, calls_of, run_with_fault
-from pyhudi.testing.fault_injection import Fault, faults_of
-from pyhudi.testing.intercepted_storage import CHANGING_CALLS
+from pyhudi.testing.fault_injection import Fault
 from tests.slow_cases import slow_cases
-from tests.unit.crash.tables import CountedIds, Driver, StoppedClock, check_at_rest, ride
+from tests.unit.crash.tables import CountedIds, Driver, StoppedClock, check_at_rest, cuts, ride
 
 OPTIONS = {"hoodie.clean.commits.retained": "2", "hoodie.metadata.compact.max.delta.commits": "3"}
 WRITTEN_WITH = {
@@ -46,15 +42,6 @@ def stored(driver: Driver) -> MemoryStorage:
     return storage
 
 
-def cuts(storage: MemoryStorage, *faults: Fault) -> Iterator[CrashRun]:
-    for number, call in enumerate(calls_of(clean, storage.copy)):
-        if call.method in CHANGING_CALLS:
-            for fault in set(faults) & set(faults_of(call)):
-                run = run_with_fault(clean, storage.copy(), CrashPoint(number, call, fault))
-                yield run
-                run.storage.drop()
-
-
 def state(storage: Storage) -> list[object]:
     """The rows of now and of each retained commit."""
     table = HudiTable(storage)
@@ -79,7 +66,7 @@ def check_cuts(driver: Driver, *faults: Fault) -> int:
     assert len(left) < len(data_files(storage))
     assert not any(path.startswith("bern") for path in left)
     points = 0
-    for run in cuts(storage, *faults):
+    for run in cuts(clean, storage, faults):
         points += 1
         assert state(run.storage) == before, run.point
         if points % 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -113,6 +113,19 @@ def check_places(storage: MemoryStorage) -> None:
         ]
 
 
+def check_nothing_left(action: Callable[[Storage], object], storage: MemoryStorage) -> None:
+    """An action that fails without a crash leaves no base files behind."""
+    for run in crash_points(action, storage.copy, (Fault.ERROR_NOT_DONE,)):
+        if not (run.returned or isinstance(run.error, UnknownOutcomeError)):
+            assert [path for path in garbage(run.storage) if path.endswith(".parquet")] == [], run.point
+
+
+def cut_rollbacks(storage: MemoryStorage) -> Iterator[CrashRun]:
+    """Cut the rollback of a planned clustering everywhere."""
+    (instant,) = (one.instant for one in services(storage).cluster(mode="execute", dry_run=True))
+    yield from crash_points(lambda cut: services(cut).rollback(instant), storage.copy)
+
+
 @pytest.mark.parametrize(
     ("action", "make", "driver", "faults"),
     [
@@ -138,21 +151,13 @@ def test_cut_anywhere_changes_no_row_and_is_made_up_for(
 
 def test_a_run_that_failed_without_a_crash_leaves_nothing_behind() -> None:
     storage, _ = table_to_split()
-    for run in crash_points(split, storage.copy, (Fault.ERROR_NOT_DONE,)):
-        if run.returned or isinstance(run.error, UnknownOutcomeError):
-            continue
-        assert [path for path in garbage(run.storage) if path.endswith(".parquet")] == [], run.point
+    check_nothing_left(split, storage)
 
 
 @pytest.mark.slow
 def test_a_planned_resizing_is_taken_back_wherever_that_is_cut() -> None:
     storage, oracle = planned_table()
-    (instant,) = (one.instant for one in services(storage).cluster(mode="execute", dry_run=True))
-
-    def rollback_pending(cut: Storage) -> Any:
-        return services(cut).rollback(instant)
-
-    for run in crash_points(rollback_pending, storage.copy):
+    for run in cut_rollbacks(storage):
         check_recovery(run, oracle, DRIVER)
 
 

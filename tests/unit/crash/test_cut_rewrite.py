@@ -17,7 +17,7 @@ from pyhudi.testing.fault_injection import Fault
 from pyhudi.testing.invariants import garbage
 from pyhudi.testing.merge_oracle import Oracle
 from tests.unit.crash.tables import Driver, check_at_rest, check_rows, check_sound, ride
-from tests.unit.crash.test_cut_clustering import ONE_THREAD, execute, services
+from tests.unit.crash.test_cut_clustering import ONE_THREAD, cut_rollbacks, execute, services
 
 NEW_FILES = {"hoodie.parquet.small.file.limit": "0"}
 DRIVER = Driver(written_with=NEW_FILES)
@@ -99,10 +99,5 @@ def test_a_run_that_failed_without_a_crash_leaves_nothing_behind() -> None:
 @pytest.mark.slow
 def test_a_pending_plan_is_rolled_back_wherever_that_is_cut() -> None:
     storage, oracle = planned_table()
-    (instant,) = (one.instant for one in services(storage).cluster(mode="execute", dry_run=True))
-
-    def rollback_pending(cut: Storage) -> object:
-        return services(cut).rollback(instant)
-
-    for run in crash_points(rollback_pending, storage.copy):
+    for run in cut_rollbacks(storage):
         check_recovery(run, oracle, DRIVER)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pyarrow.compute as pc
 import pytest
 
@@ -18,10 +16,9 @@ from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.prefix_storage import FolderStorage
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.testing.crash_points import Action, CrashPoint, CrashRun, calls_of, run_with_fault
-from pyhudi.testing.fault_injection import Fault, faults_of
-from pyhudi.testing.intercepted_storage import CHANGING_CALLS
-from tests.unit.crash.tables import CountedIds, Driver, StoppedClock, check_at_rest, check_sound, ride
+from pyhudi.testing.crash_points import Action
+from pyhudi.testing.fault_injection import Fault
+from tests.unit.crash.tables import CountedIds, Driver, StoppedClock, check_at_rest, check_sound, cuts, ride
 
 #: Inline services are off; of the commits some are archived where the version lets them be.
 WRITTEN_WITH = {
@@ -79,15 +76,6 @@ def state(storage: Storage, *, whole: bool = True) -> list[object]:
     return [past, table.to_arrow().sort_by(order).to_pylist(), history.to_pylist()]
 
 
-def cuts(action: Action, storage: MemoryStorage, *faults: Fault) -> Iterator[CrashRun]:
-    for number, call in enumerate(calls_of(action, storage.copy)):
-        if call.method in CHANGING_CALLS and call.method != "lock":
-            for fault in set(faults) & set(faults_of(call)):
-                run = run_with_fault(action, storage.copy(), CrashPoint(number, call, fault))
-                yield run
-                run.storage.drop()
-
-
 def check_cuts(table_type: str, origin: int, to: int, *faults: Fault, whole: bool) -> int:
     """Cut a change of version at every change of the storage, and return at how many."""
     storage, driver = stored(table_type, origin)
@@ -98,7 +86,7 @@ def check_cuts(table_type: str, origin: int, to: int, *faults: Fault, whole: boo
     assert state(ended) == before
     files_at_end = {status.name.partition("_")[0] for status in ended.list(".hoodie") if not status.is_dir}
     points = 0
-    for run in cuts(action, storage, *faults):
+    for run in cuts(action, storage, faults, lambda call: call.method != "lock"):
         points += 1
         assert version_of(run.storage) in (origin, to), run.point
         assert state(run.storage, whole=whole)[1:] == before[1:], run.point

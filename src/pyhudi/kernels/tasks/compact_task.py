@@ -21,7 +21,7 @@ from pyhudi.kernels.cdc.compaction_log import log_compaction
 from pyhudi.kernels.merge.merge_slice import MergeCounts, iter_merged
 from pyhudi.kernels.merge.slice_delta import SliceTask
 from pyhudi.kernels.tasks.task_attempt import reserve_name
-from pyhudi.kernels.tasks.write_task import TaskResult
+from pyhudi.kernels.tasks.write_task import TaskResult, base_file_stat
 from pyhudi.spec.actions.commit import WriteStat
 from pyhudi.spec.files.file_group import FileSlice, join_path
 from pyhudi.spec.files.file_names import BaseFileName
@@ -93,19 +93,8 @@ def run_compact_task(storage: Storage, context: RecordContext, settings: WriterS
 
 
 def _stat(task: CompactTask, counts: MergeCounts, rows: int, size: int, spent_ms: int) -> WriteStat:
-    base = task.slice.base
-    return WriteStat(
-        file_id=task.slice.group.file_id,
-        path=task.path,
-        prev_commit="null" if base is None else base.name.instant,
-        partition_path=task.slice.group.partition_path,
-        num_writes=rows,
-        num_deletes=counts.deletes,
-        num_update_writes=counts.updates,
-        num_inserts=counts.inserts,
-        total_write_bytes=size,
-        file_size_in_bytes=size,
-        prev_base_file=None if base is None else str(base.name),
+    return replace(
+        base_file_stat(task.slice.group, task.path, task.slice.base, counts, rows=rows, size=size),
         total_upsert_ms=spent_ms,
         total_log_files_compacted=len(task.slice.logs),
         total_log_records=counts.log_records,

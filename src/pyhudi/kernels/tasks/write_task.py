@@ -11,7 +11,7 @@ import contextlib
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
@@ -28,7 +28,7 @@ from pyhudi.kernels.keys.keyed_rows import keyed_batches, live_rows
 from pyhudi.kernels.merge.merge_join import IncomingRows, in_order
 from pyhudi.schema.meta_columns import COMMIT_SEQNO, COMMIT_TIME, RECORD_KEY
 from pyhudi.spec.actions.commit import WriteStat
-from pyhudi.spec.files.file_group import BaseFile, join_path
+from pyhudi.spec.files.file_group import BaseFile, FileGroupId, join_path
 from pyhudi.spec.files.file_names import BaseFileName
 from pyhudi.spec.files.marker import MarkerType, marker_path
 
@@ -78,6 +78,25 @@ class TaskResult:
     late_dropped: int | None
     file: str
     log_crc32: Mapping[str, int] = field(default_factory=dict)
+
+
+class RowCounts(Protocol):
+    """How many rows of a file are new, changed, and deleted."""
+
+    @property
+    def inserts(self) -> int:
+        """New rows."""
+        ...
+
+    @property
+    def updates(self) -> int:
+        """Changed rows."""
+        ...
+
+    @property
+    def deletes(self) -> int:
+        """Deleted rows."""
+        ...
 
 
 @dataclass(slots=True)
@@ -205,12 +224,17 @@ def _old_rows(storage: Storage, context: RecordContext, base: BaseFile, at_least
 
 
 def _stat(task: WriteTask, counts: _Counts, rows: int, size: int, spent_ms: int) -> WriteStat:
-    base = task.base
+    stat = base_file_stat(FileGroupId(task.partition_path, task.file_id), task.path, task.base, counts, rows=rows, size=size)
+    return replace(stat, total_create_ms=spent_ms) if task.base is None else replace(stat, total_upsert_ms=spent_ms)
+
+
+def base_file_stat(group: FileGroupId, path: str, base: BaseFile | None, counts: RowCounts, *, rows: int, size: int) -> WriteStat:
+    """Return the statistics of a base file of `rows` rows and `size` bytes that was written at `path`, after `base`; without times."""
     return WriteStat(
-        file_id=task.file_id,
-        path=task.path,
+        file_id=group.file_id,
+        path=path,
         prev_commit="null" if base is None else base.name.instant,
-        partition_path=task.partition_path,
+        partition_path=group.partition_path,
         num_writes=rows,
         num_deletes=counts.deletes,
         num_update_writes=counts.updates,
@@ -218,6 +242,4 @@ def _stat(task: WriteTask, counts: _Counts, rows: int, size: int, spent_ms: int)
         total_write_bytes=size,
         file_size_in_bytes=size,
         prev_base_file=None if base is None else str(base.name),
-        total_create_ms=spent_ms if base is None else 0,
-        total_upsert_ms=0 if base is None else spent_ms,
     )

@@ -6,7 +6,6 @@ Design: docs/design/0031-tables-inside-the-jvm.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -14,9 +13,7 @@ from pyspark.sql.catalog import Catalog
 
 from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.catalog.relation_cache import forget, refresh
-from pyhudi.spark.jvm.patches import Hook, replace_method
-
-IsEnabled = Callable[[SparkSession], bool]
+from pyhudi.spark.jvm.patches import Hook, IsEnabled, replace_method
 
 
 def install(is_enabled: IsEnabled) -> None:

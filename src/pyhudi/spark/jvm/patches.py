@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, Final
 
+from pyspark.sql import SparkSession
+
 #: Gets the object, Spark's own method (unbound), and the arguments of the call.
 Hook = Callable[..., Any]
+#: Tells whether `pyhudi.enable` was called for a session.
+IsEnabled = Callable[[SparkSession], bool]
 
 
 class _Patch:
@@ -48,6 +52,12 @@ def replace_method(owner: type, name: str, hook: Hook) -> None:
             return hook(self, original, *args, **kwargs)
 
         _PATCHES[owner, name] = _Patch(owner, name, method)
+
+
+def replace_methods(owner: type, hooks: Mapping[str, Hook]) -> None:
+    """Let each hook answer calls of the method of its name; methods that are replaced already stay so."""
+    for name, hook in hooks.items():
+        replace_method(owner, name, hook)
 
 
 def replace_function(module: object, name: str, replacement: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:

@@ -6,7 +6,7 @@ session was enabled and the reader's format, or the table's provider in the cata
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -17,13 +17,11 @@ from pyhudi.read.incremental.incremental import ChangesQuery
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.catalog.relation_cache import catalog_order
-from pyhudi.spark.jvm.patches import Hook, replace_method
+from pyhudi.spark.jvm.patches import Hook, IsEnabled, replace_methods
 from pyhudi.spark.options.read_request import ReadRequest, noting_hooks, refuse_glob, request_of
 from pyhudi.spark.options.session_options import read_defaults
 from pyhudi.spark.reader.read_frame import read_frame
 from pyhudi.storage.open_storage import open_storage
-
-IsEnabled = Callable[[SparkSession], bool]
 
 
 def install(is_enabled: IsEnabled) -> None:
@@ -32,8 +30,7 @@ def install(is_enabled: IsEnabled) -> None:
     Args:
         is_enabled: Says whether `pyhudi.enable` was called for a session.
     """
-    for name, hook in {**noting_hooks(), **_reading_hooks(is_enabled)}.items():
-        replace_method(DataFrameReader, name, hook)
+    replace_methods(DataFrameReader, {**noting_hooks(), **_reading_hooks(is_enabled)})
 
 
 def load(session: SparkSession, path: str, query: SnapshotQuery | ChangesQuery, merge_folder: str | None = None) -> DataFrame:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,6 +19,7 @@ from pyspark.sql.types import StructField, StructType
 
 from pyhudi.cache import LruCache
 from pyhudi.codec.actions.archived_v1 import ARCHIVE_FILE
+from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.kernels.base_file.parquet_input import open_parquet
 from pyhudi.kernels.base_file.promoted_rows import promoted_type
 from pyhudi.read.snapshot.snapshot import Snapshot
@@ -146,11 +146,10 @@ def _stored_types(snapshot: Snapshot, columns: pa.Schema, in_files: frozenset[st
             if one.base is not None:
                 # A clustering may put row groups of several schemas together as they are.
                 samples.setdefault(one.base.path if one.base.name.instant in replaced else one.base.name.instant, one.base)
-    with ThreadPoolExecutor(_THREADS) as threads:
-        schemas = threads.map(lambda file: _footer_schema(snapshot.storage, file), samples.values())
-        for key, stored in zip(samples, schemas, strict=True):
-            shared = in_files & set(stored.names)
-            yield key, tuple(_read_as(stored.field(one.name).type, one.type) if one.name in shared else one.type for one in columns)
+    schemas = LocalEngine(_THREADS).run(lambda file: _footer_schema(snapshot.storage, file), list(samples.values()))
+    for key, stored in zip(samples, schemas, strict=True):
+        shared = in_files & set(stored.names)
+        yield key, tuple(_read_as(stored.field(one.name).type, one.type) if one.name in shared else one.type for one in columns)
 
 
 def _footer_schema(storage: Storage, file: BaseFile) -> pa.Schema:

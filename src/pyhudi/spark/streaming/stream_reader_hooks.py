@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -12,12 +11,10 @@ from pyhudi.errors import UsageError
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.snapshot import open_snapshot
 from pyhudi.spark.catalog import catalog_table
-from pyhudi.spark.jvm.patches import Hook, replace_method
+from pyhudi.spark.jvm.patches import Hook, IsEnabled, replace_methods
 from pyhudi.spark.options.read_request import ReadRequest, noting_hooks, request_of
 from pyhudi.spark.streaming.stream_source import NAME, HudiStream, stated_start, stream_options
 from pyhudi.storage.open_storage import open_storage
-
-IsEnabled = Callable[[SparkSession], bool]
 
 
 def install(is_enabled: IsEnabled) -> None:
@@ -26,8 +23,7 @@ def install(is_enabled: IsEnabled) -> None:
     Args:
         is_enabled: Says whether `pyhudi.enable` was called for a session.
     """
-    for name, hook in {**noting_hooks(), **_reading_hooks(is_enabled)}.items():
-        replace_method(DataStreamReader, name, hook)
+    replace_methods(DataStreamReader, {**noting_hooks(), **_reading_hooks(is_enabled)})
 
 
 def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:

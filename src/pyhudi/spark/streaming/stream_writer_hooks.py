@@ -10,12 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pyspark.sql import SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from pyhudi.errors import OptionError
 from pyhudi.spark.catalog import catalog_table
-from pyhudi.spark.jvm.patches import Hook, original_of, replace_method
+from pyhudi.spark.jvm.patches import Hook, IsEnabled, original_of, replace_methods
 from pyhudi.spark.options.writer_state import WriterState, option_text
 from pyhudi.spark.streaming.stream_sink import StreamSink
 from pyhudi.spark.streaming.stream_source import check_limits
@@ -23,7 +22,6 @@ from pyhudi.spark.streaming.stream_source import check_limits
 _ATTRIBUTE = "_pyhudi_state"
 _CHECKPOINT = "checkpointLocation"
 _CHECKPOINT_CONF = "spark.sql.streaming.checkpointLocation"
-IsEnabled = Callable[[SparkSession], bool]
 
 
 def install(is_enabled: IsEnabled) -> None:
@@ -32,8 +30,7 @@ def install(is_enabled: IsEnabled) -> None:
     Args:
         is_enabled: Says whether `pyhudi.enable` was called for a session.
     """
-    for name, hook in {**_noting_hooks(), **_starting_hooks(is_enabled)}.items():
-        replace_method(DataStreamWriter, name, hook)
+    replace_methods(DataStreamWriter, {**_noting_hooks(), **_starting_hooks(is_enabled)})
 
 
 def _state(writer: DataStreamWriter) -> WriterState:

@@ -12,9 +12,8 @@ from pyspark.sql.merge import MergeIntoWriter
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.jvm.column_expressions import sql_of
-from pyhudi.spark.jvm.patches import Hook, replace_method
+from pyhudi.spark.jvm.patches import Hook, IsEnabled, replace_method, replace_methods
 
-IsEnabled = Callable[[SparkSession], bool]
 _ATTRIBUTE: Final = "_pyhudi_merge"
 _CLAUSE: Final = "_pyhudi_clause"
 
@@ -25,8 +24,7 @@ def install(is_enabled: IsEnabled) -> None:
     Args:
         is_enabled: Says whether `pyhudi.enable` was called for a session.
     """
-    for name, hook in _merge_hooks(is_enabled).items():
-        replace_method(MergeIntoWriter, name, hook)
+    replace_methods(MergeIntoWriter, _merge_hooks(is_enabled))
     for clause in _WORDS:
         _install_clause(getattr(MergeIntoWriter, clause), clause)
 

@@ -10,15 +10,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from pyspark.sql import SparkSession
 from pyspark.sql.readwriter import DataFrameWriter
 
 from pyhudi.spark.catalog import catalog_table
-from pyhudi.spark.jvm.patches import Hook, replace_method
+from pyhudi.spark.jvm.patches import Hook, IsEnabled, replace_methods
 from pyhudi.spark.options.writer_state import frame_of, note, option_text, session_of, state_of
 from pyhudi.spark.writer.save import insert_into_table, save_as_table, save_to_path
-
-IsEnabled = Callable[[SparkSession], bool]
 
 
 def install(is_enabled: IsEnabled) -> None:
@@ -27,8 +24,7 @@ def install(is_enabled: IsEnabled) -> None:
     Args:
         is_enabled: Says whether `pyhudi.enable` was called for a session.
     """
-    for name, hook in {**_noting_hooks(), **_writing_hooks(is_enabled)}.items():
-        replace_method(DataFrameWriter, name, hook)
+    replace_methods(DataFrameWriter, {**_noting_hooks(), **_writing_hooks(is_enabled)})
 
 
 def _noting_hooks() -> dict[str, Hook]:

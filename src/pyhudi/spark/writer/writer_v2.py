@@ -10,18 +10,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.readwriter import DataFrameWriterV2
 
 from pyhudi.errors import TableExists, TableNotFound, UnsupportedError
 from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.jvm.column_expressions import sql_of
-from pyhudi.spark.jvm.patches import Hook, replace_method
+from pyhudi.spark.jvm.patches import Hook, IsEnabled, replace_methods
 from pyhudi.spark.options.writer_state import WriterState, option_text
 from pyhudi.spark.writer.save import save_as_table
 from pyhudi.write.options.validate_options import OPERATION
 
-IsEnabled = Callable[[SparkSession], bool]
 _ATTRIBUTE: Final = "_pyhudi_target"
 
 
@@ -40,8 +39,7 @@ def install(is_enabled: IsEnabled) -> None:
     Args:
         is_enabled: Says whether `pyhudi.enable` was called for a session.
     """
-    for name, hook in {**_noting_hooks(), **_writing_hooks(is_enabled)}.items():
-        replace_method(DataFrameWriterV2, name, hook)
+    replace_methods(DataFrameWriterV2, {**_noting_hooks(), **_writing_hooks(is_enabled)})
 
 
 def _target(writer: Any) -> _Target:
