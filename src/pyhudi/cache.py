@@ -48,7 +48,7 @@ class LruCache(Generic[Key, Value]):
             return entry[0]
 
     def put(self, key: Key, value: Value) -> None:
-        """Cache a value, and drop the least recently used ones for which there is no room beside it."""
+        """Cache a value, and drop the least recently used ones that exceed the limit."""
         size = self._size_of(value)
         with _LOCK:
             self._drop(key)

@@ -2,7 +2,7 @@
 
 They stay because the end of a thread object calls a function of Python's own (`threading._dangling`, the weak dictionaries of
 `concurrent.futures`) on whatever thread lets go of it, and a Ctrl-C that comes in there is lost: it is printed as ignored, and the write
-goes on. Those that are too many end on their own thread, which no Ctrl-C reaches. A process that is forked begins without any.
+continues. Those that are too many end on their own thread, which no Ctrl-C reaches. A process that is forked begins without any.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MOST_UNUSED_THREADS: Final = 8
 class Workers:
     """Threads, begun when there is work and all others have some; so work may wait for other work. It must raise nothing.
 
-    They are daemons: whoever waits for work keeps the process from ending, work that nobody waits for does not.
+    They are daemons: a thread that waits for work keeps the process from ending, work that nobody waits for does not.
     """
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ class _Claim:
         self._unclaimed = threading.Lock()
 
     def claim_worker(self) -> bool:
-        """Claim the work; False when somebody else has."""
+        """Claim the work; False when another process has."""
         return self._unclaimed.acquire(blocking=False)
 
     def __call__(self) -> None:

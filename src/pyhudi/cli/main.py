@@ -33,7 +33,7 @@ _INTERRUPTED = 130
 
 
 class _Commands(click.Group):
-    """Commands whose errors are told in words, and which go by the names of Hudi's classes too."""
+    """Commands whose errors are printed as sentences, and which go by the names of Hudi's classes too."""
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Return a command by its name, or by that of the class of Hudi that it stands for."""

@@ -96,7 +96,7 @@ def table_command(
 ) -> click.Command:
     """Return a command on the table at PATH that `run` does, given the table, its `hoodie.*` options and the values of all options.
 
-    Arguments as of `service_command`.
+    Arguments as in `service_command`.
     """
     return _command(name, summary, run, flags, (), (), "One JSON object.", "", option_keys)
 

@@ -37,7 +37,7 @@ def show_progress(done: int, count: int) -> None:
 
 
 def pairs(strings: Iterable[str]) -> dict[str, str]:
-    """Return the options that texts state.
+    """Return the options that strings state.
 
     Raises:
         OptionError: a text is none.

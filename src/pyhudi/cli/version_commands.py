@@ -38,7 +38,7 @@ def _common_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--to", "--toVersion", "to", default="9", show_default=True, help="Table version, as a number or a name such as NINE.")
 @_common_options
 def upgrade(*, path: str, to: str, as_json: bool, **arguments: object) -> None:
-    """Move the table at PATH to a later table version; readers may go on meanwhile, older Hudi releases cannot read it afterwards."""
+    """Move the table at PATH to a later table version; readers may continue meanwhile, older Hudi releases cannot read it afterwards."""
     _show(_changed(path, lambda services: services.upgrade, to, **arguments), as_json=as_json)  # type: ignore[arg-type]
 
 

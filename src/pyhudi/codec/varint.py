@@ -57,7 +57,7 @@ def write_varint(value: int) -> bytes:
 
 
 def read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return the number of Avro that begins at a byte, and the offset of the byte after it; errors as of `read_unsigned`."""
+    """Return the number of Avro that begins at a byte, and the offset of the byte after it; errors as in `read_unsigned`."""
     value = data[at]
     if value < 0x80:
         return (value >> 1) ^ -(value & 1), at + 1
@@ -66,5 +66,5 @@ def read_varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def prefix_length(data: bytes) -> bytes:
-    """Return bytes after their length, as Avro writes texts and bytes."""
+    """Return bytes after their length, as Avro writes strings and bytes."""
     return write_varint(len(data)) + data

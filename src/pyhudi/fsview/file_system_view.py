@@ -102,13 +102,13 @@ class FileSystemView:
         return self._slices[partition_path]
 
     def slice_list(self, partition_path: str) -> SliceList:
-        """Return the same slices, for who asks many partitions and looks at few of them; errors as of `latest_slices`."""
+        """Return the same slices, for who asks many partitions and looks at few of them; errors as in `latest_slices`."""
         if partition_path not in self._latest:
             self._latest[partition_path] = self._latest_of(partition_path, self._newest(partition_path))
         return self._latest[partition_path]
 
     def slices_of(self, partition_path: str, file_ids: Collection[str]) -> SliceList:
-        """Return those of some file groups, as far as they are there; errors as of `latest_slices`."""
+        """Return those of some file groups, as far as they are there; errors as in `latest_slices`."""
         slices = self.slice_list(partition_path)
         return slices.take(index for index, file_id in enumerate(slices.file_ids) if file_id in file_ids)
 

@@ -1,7 +1,7 @@
 """Finding the partitions of a table by walking its folders.
 
 Rules: `FileSystemBackedTableMetadata`, `HoodiePartitionMetadata`; docs/format/data-files.md#partition-metadata-file. A folder is a
-partition when it holds a partition metafile. Other than Hudi the walk goes on below one: values with slashes can nest partitions, and
+partition when it holds a partition metafile. Other than Hudi the walk continues below one: values with slashes can nest partitions, and
 their rows must not get lost.
 """
 
@@ -31,7 +31,7 @@ def folders_at_depth(storage: Storage, depth: int) -> Iterator[str]:
     """Yield the folders `depth` levels below the table's base, which are not listed themselves.
 
     A partition above that level is yielded in place of the folders below it. So every partition is at or below exactly
-    one of the folders, and whoever can tell from a folder's name that it is of no use saves its listing.
+    one of the folders, and a caller that can tell from a folder's name that it is of no use saves its listing.
     """
     level = [""]
     for _ in range(depth):

@@ -1,4 +1,4 @@
-"""The file slices of single file groups at many moments: what change data asks for, of replaced groups too."""
+"""The file slices of single file groups at many timestamps: what change data asks for, of replaced groups too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""File slices of large tables, most of which nobody looks at twice: what they are distinguished by lies in columns, and a slice is made
+"""File slices of large tables, most of which are read at most once: their distinguishing values are held in columns, and a slice is made
 when it is asked for.
 """
 

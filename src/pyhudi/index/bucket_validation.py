@@ -1,7 +1,7 @@
 """How many buckets a table was written with: what the keys in its buckets prove.
 
 A key in bucket b has a hash that leaves b when it is divided by the number of buckets. That number therefore divides hash minus b of every
-key, and is greater than every b. Writing with another number would double records, so what the options say is held against this.
+key, and is greater than every b. Writing with another number would double records, so what the options say is compared with this.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from pyhudi.kernels.base_file.read_base import iter_base_file
 from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.files.file_group import FileGroupId, FileSlice
 
-#: So many slices of a partition, and keys in them, are held against the options; all, where there are not as many.
+#: So many slices of a partition, and keys in them, are compared with the options; all, where there are not as many.
 _LEAST_SLICES, _LEAST_KEYS = 2, 64
 _MOST_SLICES = 64
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedBuckets:
-    """Buckets that are held against the keys of a partition before rows are sent to them: elsewhere a key would occur twice."""
+    """Buckets that are compared with the keys of a partition before rows are sent to them: elsewhere a key would occur twice."""
 
     hashing: Hashing
     lookup: LookupContext

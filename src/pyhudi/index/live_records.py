@@ -47,7 +47,7 @@ def mark_live(lookup: LookupContext, hits: Hits, keys: pa.StringArray) -> pa.Boo
 def of_live_records(all_hits: Sequence[Hits], keys: pa.StringArray, mark_live: MarkLive) -> list[Hits]:
     """Return the hits in the slices of one partition without those of deleted records whose key is in another slice, too.
 
-    A record that was deleted and inserted again has its key in two base files. An update that went to both would bring the deleted one
+    A record that was deleted and inserted again has its key in two base files. An update that went to both would bring deleted one
     back. A key that is nowhere keeps its first slice, where its next version goes.
     """
     counts = sum((hits.rows.is_valid().to_numpy(zero_copy_only=False).astype(int) for hits in all_hits), start=0)

@@ -1,7 +1,7 @@
 """Records that began in a log file: those of file groups without base file, and those that some writers append to a group as new.
 
 Rules: `HoodieIndex.canIndexLogFiles`. Indexes that say the file group of a key before it is stored (BUCKET, Flink's state, INMEMORY) let
-new records into logs; those that read base files never do. Which of them wrote a log is told by its commit: pyhudi's say so, and logs
+new records into logs; those that read base files never do. Which of them wrote a log is recorded in its commit: pyhudi's say so, and logs
 of anybody else are looked into. So are logs that were written while the base file was being compacted: they may bring back a record that
 the file before held, and that the compaction left out since a log before them had deleted it.
 """

@@ -64,7 +64,7 @@ def _find_locations(table: MetadataTable, key_lookup: KeyLookup) -> Mapping[str,
 
 
 def _missing_keys(key_lookup: KeyLookup, locations: Mapping[str, Sequence[RecordLocation]], *, is_exact: bool) -> KeyLookup:
-    """Return the keys that the index does not know in the partition asked for, where they may live in it all the same."""
+    """Return the keys that the index does not know in the partition asked for, where they may live in it nevertheless."""
     path = key_lookup.partition_path
     if path is None or is_exact:
         return KeyLookup(pa.array([], pa.string()), path)

@@ -3,7 +3,7 @@
 The index that the options name; else the one that the table is laid out for; else, of the indexes within partitions, the one that costs
 least for this batch. Rules: `SparkHoodieIndexFactory`. Unlike Hudi, whose default is SIMPLE whatever the table looks like: a table that was
 written by buckets is written by buckets, and a record index of the table is asked. It is asked within partitions, whatever it spans: what a
-key means does not change because somebody made an index.
+key means does not change when an index is created.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _by_table(options: IndexOptions, lookup: LookupContext, recent: Sequence[Fil
 
 
 def _suit_join(resolved: ResolvedIndex, options: IndexOptions, batch: BatchKeys, view: FileSystemView) -> ResolvedIndex:
-    """Return the index for keys that Spark joins: a record index that nobody named is asked where that costs less."""
+    """Return the index for keys that Spark joins: a record index that no option names is asked where that costs less."""
     if not asks_record_index(resolved.index):
         return replace(resolved, reason=f"{resolved.reason}; {_JOIN}")
     if options.name is not None:
@@ -159,7 +159,7 @@ def _suit_join(resolved: ResolvedIndex, options: IndexOptions, batch: BatchKeys,
 def _suit_batch(
     resolved: ResolvedIndex, index: PartitionIndex, options: IndexOptions, batch: BatchKeys, view: FileSystemView
 ) -> ResolvedIndex:
-    """Return an index that nobody named: the one that costs least for so many keys and files."""
+    """Return an index that no option names: the one that costs least for so many keys and files."""
     files = _base_files(batch, view)
     keys, size = batch.count(), _size(files)
     counted = f"{resolved.reason}; {keys} keys against {len(files)} base files of {size >> 20} MiB"

@@ -1,4 +1,4 @@
-"""Text read by a date pattern: what a person meant by it, as one moment.
+"""Text read by a date pattern: what a person meant by it, as one timestamp.
 
 Rules: `DateTimeFormatterBuilder` and `DateTimeParserBucket` of Joda-Time: numbers take as many digits as may be theirs, names are in any
 of three cases, parts are put in from the coarse to the fine, and parts that the text does not have are those of 1970-01-01 (of the year

@@ -25,7 +25,7 @@ _FINENESS: Final = {"S": 1, "s": 1000, "m": _MINUTE_MS, **dict.fromkeys("HhKka",
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """What a clock in a zone shows at a moment."""
+    """What a clock in a zone shows at a timestamp."""
 
     days: int
     millis_of_day: int
@@ -49,7 +49,7 @@ class Clock:
 
 
 def clock_at(millis: int, zone: Zone) -> Clock:
-    """Return what clocks show at a moment, in milliseconds since the epoch; those of UTC where the zone's are past the ends of time."""
+    """Return what clocks show at a timestamp, in milliseconds since the epoch; those of UTC where the zone's are past the ends of time."""
     offset = zone.offset(millis)
     if not _FIRST_MS <= millis + offset <= _LAST_MS:
         zone, offset = UTC_ZONE, 0
@@ -58,7 +58,7 @@ def clock_at(millis: int, zone: Zone) -> Clock:
 
 
 def date_text(tokens: Sequence[Token], millis: int, zone: Zone) -> str:
-    """Return a moment as text.
+    """Return a timestamp as text.
 
     Args:
         tokens: the pattern.
@@ -76,7 +76,7 @@ def date_text(tokens: Sequence[Token], millis: int, zone: Zone) -> str:
 
 
 def fineness(tokens: Sequence[Token]) -> int | None:
-    """Return a span in milliseconds: moments that fall into one such span of a clock have one text; None when the days decide."""
+    """Return a span in milliseconds: timestamps that fall into one such span of a clock have one text; None when the days decide."""
     return min((_FINENESS[token.letter] for token in tokens if not isinstance(token, Literal) and token.letter in _FINENESS), default=None)
 
 

@@ -23,7 +23,7 @@ _MOST_FILES = 64
 
 
 def parse_properties(data: bytes) -> dict[str, str]:
-    r"""Return the entries of a `.properties` file, in file order; of a repeated key the last value stands.
+    r"""Return the entries of a `.properties` file, in file order; of a repeated key the last value counts.
 
     Raises:
         CorruptTableError: an escape is cut off or is no hexadecimal number.
@@ -42,7 +42,7 @@ def _entries(data: bytes) -> tuple[tuple[str, str], ...]:
 
 
 def _logical_lines(data: bytes) -> Iterator[str]:
-    """Yield lines without comments and leading blanks; a line that ends with an odd number of backslashes goes on."""
+    """Yield lines without comments and leading blanks; a line that ends with an odd number of backslashes continues."""
     begun: str | None = None
     for raw in _NATURAL_END.split(data):
         text = raw.decode("latin-1").lstrip(_BLANKS)

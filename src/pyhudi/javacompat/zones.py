@@ -1,4 +1,4 @@
-"""Time zones by the ids that Java knows, and what they are off UTC at a moment.
+"""Time zones by the ids that Java knows, and what they are off UTC at a timestamp.
 
 Rules: `java.util.TimeZone.getTimeZone`, `DateTimeZone.forTimeZone` of Joda-Time (three letter ids mean what they meant in Java 1.1). Java
 takes an id that it does not know for GMT; here it is refused.
@@ -52,7 +52,7 @@ class Zone:
     fixed: int | None = None
 
     def offset(self, millis: int) -> int:
-        """Return what the zone is off UTC at a moment, all in milliseconds."""
+        """Return what the zone is off UTC at a timestamp, all in milliseconds."""
         if self.fixed is not None:
             return self.fixed
         timestamp = (_EPOCH + timedelta(seconds=_clamp_seconds(millis // 1000))).replace(tzinfo=UTC)

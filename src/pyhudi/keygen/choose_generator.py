@@ -98,7 +98,7 @@ def _layout(config: TableConfig, kind: KeyGeneratorType, year_now: int) -> Parti
 
 
 def _parts(config: TableConfig, kind: KeyGeneratorType) -> tuple[str, ...]:
-    """Return what each partition field is taken for: its value, or a moment."""
+    """Return what each partition field is taken for: its value, or a timestamp."""
     names = config.partition_fields
     least, most = _PARTITION_FIELDS.get(kind, (0, len(names)))
     if not least <= len(names) <= most:

@@ -1,4 +1,4 @@
-"""How record keys and partition paths come from the fields of a record, given the texts of their values.
+"""How record keys and partition paths come from the fields of a record, given the strings of their values.
 
 Rules: `BuiltinKeyGenerator`, `KeyGenUtils`. The implementations state the rule on one record; `pyhudi.kernels.keys.key_kernels`
 does it on columns.
@@ -45,7 +45,7 @@ class KeyFields:
 
 @dataclass(frozen=True, slots=True)
 class PartitionField:
-    """One field of the partition path, and how its value becomes text: as in keys, or as a moment by a date pattern."""
+    """One field of the partition path, and how its value becomes text: as in keys, or as a timestamp by a date pattern."""
 
     name: str
     timestamp: TimestampText | None = None
@@ -65,7 +65,7 @@ class PartitionField:
 
 @dataclass(frozen=True, slots=True)
 class PartitionLayout:
-    """Partition fields and how the texts of their values become a path.
+    """Partition fields and how the strings of their values become a path.
 
     With `exclusive` the path is all that tells the values: the files leave the partition columns out.
     """

@@ -1,7 +1,7 @@
-"""Partition values of the kind TIMESTAMP: a number, a date or a text taken for a moment, and written by a date pattern.
+"""Partition values of the kind TIMESTAMP: a number, a date or a text taken for a timestamp, and written by a date pattern.
 
 Rules: `TimestampBasedAvroKeyGenerator`, `HoodieDateTimeParser` of Hudi 1.2, seen by running them (docs/design/0074-record-keys.md). A
-timestamp column is a moment by itself, where Hudi takes its microseconds for a number of the unit configured.
+timestamp column is a timestamp by itself, where Hudi takes its microseconds for a number of the unit configured.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ def _output(text: str) -> tuple[Token, ...]:
 
 
 def _split(text: str, delimiter: str) -> list[str]:
-    """Split as Java does: texts that are empty at the end are left out."""
+    """Split as Java does: strings that are empty at the end are left out."""
     try:
         ends = [match.span() for match in re.finditer(delimiter, text)]
     except re.error as error:

@@ -34,7 +34,7 @@ def apply_incoming(
     fill_policy: FillPolicy | None = None,
     merger: RecordMerger | None = None,
 ) -> RecordVersion:
-    """Return the version that stands when `incoming` comes to `stored`: `stored` itself when that has no effect.
+    """Return the live version when `incoming` comes to `stored`: `stored` itself when that has no effect.
 
     Args:
         stored: what was there, None for nothing; a delete stays there as what later versions must beat.

@@ -16,7 +16,7 @@ class RecordMerger(Protocol):
     """Merges two versions of one record. Implementations are small picklable values: tasks carry them to other processes."""
 
     def merge(self, older: Record, newer: Record) -> Record | None:
-        """Return the record that stands from now on: one of the two, a new one, or None to delete it.
+        """Return the live record from now on: one of the two, a new one, or None to delete it.
 
         A record maps the names of the table's columns, the five meta columns included, to Python values as
         `pyarrow.Array.to_pylist` gives them. Returning `older` itself leaves the stored row as it is.

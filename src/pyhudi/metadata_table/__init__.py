@@ -1,1 +1,1 @@
-"""The table beside a table that knows its files, their statistics and where records live."""
+"""The metadata table: the files of a table, their statistics and the locations of records."""

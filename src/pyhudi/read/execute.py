@@ -87,7 +87,7 @@ def select(
 
     Raises:
         SchemaError: a column does not exist.
-        UsageError: `columns` is no list of texts, the filter's text cannot be understood, or its expression is no condition over these
+        UsageError: `columns` is no list of strings, the filter's text cannot be understood, or its expression is no condition over these
             columns.
     """
     known = [field.name for field in META_FIELDS] + snapshot.schema.names

@@ -27,7 +27,7 @@ def evolve(table: pa.Schema | None, data: pa.Schema, *, key_fields: Iterable[str
     """Return the table's data columns after a write of data with this schema; `table` is None for a new table.
 
     Columns of the table keep name, place and nullability; columns that only the data has are appended, nullable.
-    `key_fields` are the record key and partition fields: their types never grow into one that has other texts.
+    `key_fields` are the record key and partition fields: their types never grow into one that has other strings.
 
     Raises:
         SchemaError: a type cannot be stored or does not fit the table's, or a new column has a reserved name; names the column.

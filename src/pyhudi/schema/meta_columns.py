@@ -22,7 +22,7 @@ META_COLUMNS = (COMMIT_TIME, COMMIT_SEQNO, RECORD_KEY, PARTITION_PATH, FILE_NAME
 #: A boolean column of the data by which its owner marks records as deleted.
 IS_DELETED = "_hoodie_is_deleted"
 
-#: Begin the names that a column of the data cannot have; the second begins those of columns beside the data on their way to files.
+#: Begin the names that a column of the data cannot have; the second begins those of columns that accompany the data on their way to files.
 _RESERVED = ("_hoodie_", "_pyhudi_")
 
 META_FIELDS = tuple(pa.field(name, pa.string()) for name in META_COLUMNS)

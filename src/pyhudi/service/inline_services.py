@@ -61,7 +61,7 @@ class InlineServices:
 
         Raises:
             UsageError: options of a service are wrong.
-            HudiError: as of `Services.cluster`.
+            HudiError: as in `Services.cluster`.
         """
         check_compaction_options(self.options, config, self.clock)
         check_ttl_options(self.options)

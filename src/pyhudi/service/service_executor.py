@@ -1,7 +1,7 @@
 """The executor of table services: schedule, run, resume, roll back, show. Inline, in a thread and in a process of its own are the same.
 
 The lock of the service is held from the first step of a run to the last, so that others see that this one is alive; the table's lock only
-to start and to complete: writers go on in between. A run that fails is rolled back at once, one that is killed by the next.
+to start and to complete: writers continue in between. A run that fails is rolled back at once, one that is killed by the next.
 Rules: `BaseHoodieTableServiceClient`, `HoodieCompactor`, `HoodieClusteringJob` (modes schedule, execute, scheduleAndExecute).
 """
 
@@ -93,7 +93,7 @@ def run_one(service: Service[Result], runner: ServiceRunner, requested: str) -> 
 
 
 def schedule_and_run(service: Service[Result], runner: ServiceRunner) -> tuple[Result, ...]:
-    """Run what is pending, then plan what is left and run that; errors as of `schedule_one` and `run_pending`."""
+    """Run what is pending, then plan what is left and run that; errors as in `schedule_one` and `run_pending`."""
     with exclusive(service, runner):
         earlier = _run_pending(runner, *service.earlier_services())
         new = [one.instant for one in schedule_one(service, runner) if one.instant]
@@ -173,7 +173,7 @@ def _run(service: TableService[Plan, Work, Outcome, Result], runner: ServiceRunn
 
     Raises:
         UsageError: no such plan is pending.
-        ConflictError: somebody else runs it, or changed what it was planned for; nothing of this run is visible.
+        ConflictError: another process runs it, or changed what it was planned for; nothing of this run is visible.
         CorruptTableError: a file of the plan is missing or damaged.
         UnknownOutcomeError: the storage failed in the last step without saying whether the action is visible.
     """
@@ -211,7 +211,7 @@ def _rollback_after_failure(service: Service[Any], runner: ServiceRunner, reques
     """Roll back the failed run; when that fails too it stays inflight, unseen, until the next run comes."""
     try:
         with runner.locked() as table:
-            # What is completed by now, by this run or by somebody else, is not pending: its files stay.
+            # What is completed by now, by this run or by another process, is not pending: its files stay.
             instant = service.find(table, requested)
             plan = service.load_plan(table, instant)
             if keep_plan:

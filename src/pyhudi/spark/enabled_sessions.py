@@ -22,7 +22,7 @@ from pyhudi.spark.reader import catalog_resolver as resolver
 
 _ENABLED: Final = "spark.pyhudi.enabled"
 _TRUE: Final = "true"
-#: A session forgotten for younger ones is known by its setting all the same, but for `RESET`.
+#: A session forgotten for younger ones is known by its setting nevertheless, but for `RESET`.
 _MOST_IDENTITIES: Final = 10_000
 
 

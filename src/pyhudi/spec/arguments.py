@@ -19,7 +19,7 @@ def check_text(value: object, argument: str) -> str:
 
 
 def check_strings(value: object, argument: str, what: str = "texts") -> tuple[str, ...]:
-    """Return an argument that must be a sequence of texts; a single text is none, since its letters would be taken.
+    """Return an argument that must be a sequence of strings; a single text is none, since its letters would be taken.
 
     Raises:
         OptionError: it is of another type, or one of its elements is.

@@ -64,7 +64,7 @@ _PENDING_STATES = {"requested": State.REQUESTED, "inflight": State.INFLIGHT}
 class Instant:
     """One action at its requested time.
 
-    `requested` and `completed` are instant texts (`yyyyMMddHHmmssSSS`; 14 digits in very old tables). `completed`
+    `requested` and `completed` are instant strings (`yyyyMMddHHmmssSSS`; 14 digits in very old tables). `completed`
     is None while the instant is pending, and for layout 1, whose file names do not hold it.
     """
 

@@ -3,7 +3,8 @@
 What pyhudi does with a key is in `pyhudi.spec.config.config_keys`. A value that a key cannot have, two names of one key with different
 values, and a key whose feature is not served are each refused, by name and before anything is read or written. Keys of services that change
 no row are accepted with one warning, unless `pyhudi.options.unserved=refuse`; so are unknown `hoodie.*` keys
-(`pyhudi.spec.config.unknown_keys`), unless `pyhudi.options.unknown=refuse`. Names that are none of Hudi's are Spark's, or somebody else's.
+(`pyhudi.spec.config.unknown_keys`), unless `pyhudi.options.unknown=refuse`. Names that are none of Hudi's are Spark's, or another
+process's.
 """
 
 from __future__ import annotations
@@ -159,7 +160,7 @@ def _identity(name: str) -> str:
 
 
 def _strings(options: Mapping[str, object]) -> dict[str, str]:
-    """Return values as texts: callers may give booleans and numbers, and None for an option that is not given."""
+    """Return values as strings: callers may give booleans and numbers, and None for an option that is not given."""
     strings = {}
     for name, value in options.items():
         if value is None:
@@ -220,7 +221,7 @@ def warn_unserved(name: str, reason: str) -> None:
 
 @lru_cache(_MOST_NOTED)
 def note_without_effect(name: str, reason: str) -> None:
-    """Say in the log, once, that an option has no effect; `reason` goes on from "it"."""
+    """Say in the log, once, that an option has no effect; `reason` continues from "it"."""
     _LOG.info("option '%s' has no effect: it %s", name, reason)
 
 

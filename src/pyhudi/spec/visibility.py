@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Visibility:
-    """What a reader of one moment takes for committed.
+    """What a reader of one timestamp takes for committed.
 
     `committed` are the completed data instants on the active timeline; below `archive_boundary` everything counts as archived
     and thus completed, unless it is `pending`; `until` is the greatest requested time that the moment sees, None for

@@ -55,7 +55,7 @@ def disable(target: Target) -> Target:
     by an error that says so. Stop streams that read or write Hudi tables before.
 
     Args:
-        target: A `SparkSession`, or a `SparkSession.builder` whose later sessions shall not be enabled.
+        target: A `SparkSession`, or a `SparkSession.builder` whose later sessions stay disabled.
 
     Returns:
         What was given.

@@ -59,7 +59,7 @@ def open_file_system(url: str, options: Mapping[str, object]) -> tuple[Any, str]
 
 
 def advice(scheme: str, *, has_fsspec: bool = True) -> str:
-    """Return what helps when the storage of a scheme cannot be opened for want of a package.
+    """Return what helps when the storage of a scheme cannot be opened because a package is missing.
 
     Example:
         >>> advice("abfss")

@@ -5,7 +5,7 @@ taken, so of several creators one wins, and no reader sees half a file. Syncing 
 durable. Deletes are not synced: journaling file systems keep the order of changes, so the sync of a later create
 carries them.
 
-Hadoop's local file system keeps a checksum `.<name>.crc` beside each file that Java wrote. It goes when the file is
+Hadoop's local file system keeps a checksum `.<name>.crc` next to each file that Java wrote. It goes when the file is
 replaced or deleted, or Java would refuse the new content.
 """
 
@@ -30,7 +30,7 @@ from pyhudi.storage.storage_protocol import FileStatus, HeldLock
 
 _NAMED_LOCK_FILE = ".hoodie/.locks/pyhudi-{name}.lock"
 
-# Without O_NONBLOCK the opening of a named pipe waits for somebody who writes to it. Files of a disk are read as ever.
+# Without O_NONBLOCK the opening of a named pipe waits for a writer to it. Files of a disk are read as ever.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _temporary_numbers = itertools.count()
@@ -258,7 +258,7 @@ def _status(uri: str, path: str, stat: os.stat_result) -> FileStatus | None:
 
 
 def _write_temporary(name: str, data: bytes, folder: int) -> str:
-    """Write and sync a file beside `name`; its name starts with a dot and ends in `.tmp`, which no reader of a table
+    """Write and sync a file next to `name`; its name starts with a dot and ends in `.tmp`, which no reader of a table
     takes for its own.
     """
     while True:

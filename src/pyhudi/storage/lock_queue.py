@@ -1,8 +1,8 @@
 """Those who wait for a lock file, in the order in which they came.
 
 Each has a file in the folder `<lock file>.queue`, its ticket, which it keeps locked: a ticket that can be locked belongs to a process that
-died, and whoever meets it deletes it. The queue decides only who tries next. What excludes writers is the lock file itself, so a ticket
-that is lost costs somebody their turn and nothing else.
+died, and a process that finds it deletes it. The queue decides only who tries next. What excludes writers is the lock file itself, so a
+ticket that is lost costs a writer its turn and nothing else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables in this process's memory: for tests, examples and tables that nobody needs to keep."""
+"""Tables in this process's memory: for tests, examples and tables that need not be kept."""
 
 from __future__ import annotations
 

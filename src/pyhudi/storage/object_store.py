@@ -31,7 +31,7 @@ EXCLUSIVE_SCHEMES = frozenset({"s3", "s3a", "s3n", "gs", "gcs", "abfs", "abfss",
 class ObjectStorage:
     """A table below `url` (`s3://bucket/trips`); `options` go to fsspec, which caches its file systems by them.
 
-    The options, where credentials stand, are left out of `repr`.
+    The options, which hold credentials, are left out of `repr`.
     """
 
     url: str
@@ -163,7 +163,7 @@ class ObjectStorage:
 
     @contextlib.contextmanager
     def lock(self, timeout_s: float, name: str = "") -> Iterator[HeldLock]:
-        """Hold the lock file that the option names, or for another `name` one beside it; see the protocol.
+        """Hold the lock file that the option names, or for another `name` one next to it; see the protocol.
 
         Raises:
             UnsupportedError: no lock file is named.

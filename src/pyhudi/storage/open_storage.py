@@ -23,7 +23,7 @@ def open_storage(path: str | os.PathLike[str], storage_options: Mapping[str, str
 
     Raises:
         OptionError: the path is empty or no path, or options are given to a storage that has none.
-        StorageError: the storage cannot be opened, for want of a package or of credentials.
+        StorageError: the storage cannot be opened, because a package or credentials are missing.
         UnsupportedError: no storage serves the scheme.
 
     Example:

@@ -1,4 +1,4 @@
-"""A local folder for files that nobody needs after the process: nothing waits until they are safe on the disk."""
+"""A local folder for files that are not needed after the process: nothing waits until they are safe on the disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The schema that a table has once a write completes beside which others have changed it.
+"""The schema that a table has once a write completes while concurrent writes have changed it.
 
 Rules: `SimpleSchemaConflictResolutionStrategy`; docs/format/concurrency.md. A write that adds or changes columns must be the latest one by
 requested time as well: readers take the schema of that.
@@ -41,5 +41,5 @@ def agreed_schema(txn: Transaction, before: TableSchema, now: TableSchema, mine:
 
 
 def _is_same(one: TableSchema, other: TableSchema) -> bool:
-    """Tell whether two schemas have the same columns; their texts may differ by who wrote them."""
+    """Tell whether two schemas have the same columns; their strings may differ by who wrote them."""
     return one.avro_json == other.avro_json or (one.columns.equals(other.columns) and history_of(one.columns) == history_of(other.columns))

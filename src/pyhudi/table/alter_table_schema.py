@@ -37,7 +37,8 @@ def alter_schema(table: OpenTable, changes: Sequence[Change], options: Mapping[s
         options: `hoodie.*` options; `hoodie.schema.on.read.enable` decides which changes are allowed.
 
     Raises:
-        SchemaError: an index is of the column, or it does not exist, or exists already, or cannot become what it shall; nothing is written.
+        SchemaError: an index is of the column, or it does not exist, or exists already, or cannot take the new type or position; nothing
+            is written.
         UnsupportedError: the change needs `hoodie.schema.on.read.enable`.
         ConflictError: another writer holds the table, or came between; nothing is visible.
 

@@ -72,7 +72,7 @@ def create_table(
     options: Mapping[str, str],
     clock: Clock,
 ) -> TableConfig:
-    """Make a table where nothing stands and return its configuration.
+    """Create a table at an empty path and return its configuration.
 
     Raises:
         TableExists: a table is there, or files that are not ours.

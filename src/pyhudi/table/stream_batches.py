@@ -1,7 +1,7 @@
 """Which batches of a stream are in a table already: what makes each of them count once, whatever is killed and started again.
 
 Rules: `HoodieStreamingSink`, `CommitUtils.getValidCheckpointForCurrentWriter`. A commit holds, as JSON under the name of the stream, the
-number of the batch that it wrote, and beside it the id that Spark keeps in the stream's checkpoint: a stream that was started again, with
+number of the batch that it wrote, and the id that Spark keeps in the stream's checkpoint: a stream that was started again, with
 another checkpoint, counts its batches from nought again and is another stream.
 """
 

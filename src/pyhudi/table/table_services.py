@@ -56,7 +56,7 @@ class Services(RollbackServices):
         engine: Engine | None = None,
         progress: Progress | None = None,
     ) -> tuple[CompactionResult, ...]:
-        """Merge the log files of a merge-on-read table into new base files; writers go on meanwhile.
+        """Merge the log files of a merge-on-read table into new base files; writers continue meanwhile.
 
         Args:
             instant: run the pending compaction of this requested time, and no other.
@@ -114,7 +114,7 @@ class Services(RollbackServices):
         engine: Engine | None = None,
         progress: Progress | None = None,
     ) -> tuple[ClusteringResult, ...]:
-        """Join small files and order rows, or split and merge the buckets of consistent hashing; readers go on meanwhile.
+        """Join small files and order rows, or split and merge the buckets of consistent hashing; readers continue meanwhile.
 
         Writes are refused from the plan on, until it has run or is rolled back (`rollback`).
 
@@ -153,7 +153,7 @@ class Services(RollbackServices):
         engine: Engine | None = None,
         progress: Progress | None = None,
     ) -> tuple[CleanResult, ...]:
-        """Delete the file slices that no retained state of the table needs; readers and writers go on meanwhile.
+        """Delete the file slices that no retained state of the table needs; readers and writers continue meanwhile.
 
         Writes do the same by themselves (`hoodie.clean.automatic`).
 
@@ -163,7 +163,7 @@ class Services(RollbackServices):
             dry_run: only return what would be deleted, by file with its bytes.
             options: `hoodie.*` options, such as `hoodie.clean.policy` and `hoodie.clean.commits.retained`.
             engine: deletes the files; threads of this process by default.
-            progress: is told how many files of how many are deleted.
+            progress: called with how many files of how many are deleted.
 
         Returns:
             One result for each clean; none when there is nothing to delete.
@@ -233,7 +233,7 @@ class Services(RollbackServices):
             return archive(table, settings, metadata_settings(resolved), dry_run=dry_run)
 
     def savepoint(self, instant: str | None = None, *, user: str = "", comment: str = "", dry_run: bool = False) -> Savepoint:
-        """Keep the files of a commit from being cleaned, so that the table can be restored to it; readers and writers go on meanwhile.
+        """Keep the files of a commit from being cleaned, so that the table can be restored to it; readers and writers continue meanwhile.
 
         Args:
             instant: the requested time of a completed commit of the active timeline; None is the latest one.
@@ -353,7 +353,7 @@ class Services(RollbackServices):
     ) -> IndexChange:
         """Make an index, drop one, or build the whole metadata table again.
 
-        Writers go on while an index is built. A build that was killed is run by `mode="execute"`, by asking for the same index again, or
+        Writers continue while an index is built. A build that was killed is run by `mode="execute"`, by asking for the same index again, or
         rolled back by `rollback`.
 
         Args:

@@ -1,4 +1,4 @@
-"""Writers in lockstep: of several threads one runs at a time, and at each call to the storage a seed decides which one goes on.
+"""Writers in lockstep: of several threads one runs at a time, and at each call to the storage a seed decides which one continues.
 
 A schedule is the same each time for the same seed, as far as the writers call the storage from their own thread. Any of them may die at a
 call; nothing that it does afterwards reaches the storage. Waiting for a lock gives the others their turn.
@@ -42,7 +42,7 @@ class Lockstep:
     """
 
     def __init__(self, chance: random.Random, *, crashes: int = 0, calls: int = 400) -> None:
-        """Let `chance` decide who goes on, and `crashes` of the writers die, each at one of its first `calls` calls."""
+        """Let `chance` decide who continues, and `crashes` of the writers die, each at one of its first `calls` calls."""
         self._random = chance
         self._crashes, self._calls = crashes, calls
         self._turns: dict[int, threading.Semaphore] = {}
@@ -82,7 +82,7 @@ class Lockstep:
         return errors
 
     def pause(self, number: int) -> None:
-        """Let the seed decide which writer goes on; returns when it is this one's turn again."""
+        """Let the seed decide which writer continues; returns when it is this one's turn again."""
         self._next()
         self._turns[number].acquire()
 

@@ -229,7 +229,7 @@ class StorageSuite:
             waiting.result()
 
     def test_locks_of_other_names_do_not_exclude_each_other(self, storage: Storage) -> None:
-        """Two names are two locks, beside the one of the writers."""
+        """Two names are two locks, independent of the lock of the writers."""
         with storage.lock(0), storage.lock(0, "one"), storage.lock(0, "two"), pytest.raises(LockTimeoutError), storage.lock(0, "one"):
             pass
 

@@ -38,7 +38,7 @@ _known: LruCache[tuple[str, HistoryFile], _Names] = LruCache(_MOST_FILES)
 class History(Mapping[str, str]):
     """Completion times of archived instants by requested time, each file read when one of its instants is asked for.
 
-    The table may go on being archived: what is not found is looked for once more in the files of now.
+    The table may continue being archived: what is not found is looked for once more in the files of now.
     """
 
     def __init__(

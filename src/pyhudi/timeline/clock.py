@@ -165,7 +165,7 @@ def instant_millis(instant: str, zone: str) -> int:
 def parse_time(time: str | datetime, zone: str) -> str:
     """Return the instant text for a time as users give it.
 
-    Accepted are instant texts of 17 or 14 digits (14 mean the whole second), `2026-12-01`, `2026-12-01 04:05:47.825`
+    Accepted are instant strings of 17 or 14 digits (14 mean the whole second), `2026-12-01`, `2026-12-01 04:05:47.825`
     (also with `T`, and with an offset), seconds or milliseconds since 1970 as 10 or 13 digits, and aware datetimes.
     Times without offset are in the `zone` of the table's timeline (`UTC` or `LOCAL`).
 

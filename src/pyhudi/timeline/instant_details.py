@@ -64,12 +64,12 @@ def read_details(storage: Storage, config: TableConfig, timeline: Timeline, inst
 
 
 def load_commit_metadata(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> CommitMetadata:
-    """Return the metadata of a completed commit, deltacommit or replacecommit; errors as of `read_details` and `read_commit`."""
+    """Return the metadata of a completed commit, deltacommit or replacecommit; errors as in `read_details` and `read_commit`."""
     return _decode_details(storage, config, instant, read_details(storage, config, timeline, instant), partial(_commit, instant))
 
 
 def find_commit_metadata(storage: Storage, config: TableConfig, timeline: Timeline, requested: str) -> CommitMetadata | None:
-    """Return the metadata of the completed write of a requested time, archived or not; None when nobody knows it. Errors as above."""
+    """Return the metadata of the completed write of a requested time, archived or not; None when unknown it. Errors as above."""
     match = timeline.find(requested)
     if not match and timeline.archive is not None and timeline.is_committed(requested):
         match = timeline.archive.find(requested)
@@ -88,7 +88,7 @@ def read_action(storage: Storage, config: TableConfig, instant: Instant) -> obje
 
 
 def load_action_metadata(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> object:
-    """Return the same of an instant of a timeline; errors as of `read_details` and `read_action`."""
+    """Return the same of an instant of a timeline; errors as in `read_details` and `read_action`."""
     content = read_details(storage, config, timeline, instant)
     return _decode_details(storage, config, instant, content, partial(decode, instant.action, instant.state))
 

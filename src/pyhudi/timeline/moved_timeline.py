@@ -29,7 +29,7 @@ class TimelineMovedError(ConflictError):
 
 
 def check_not_moved(storage: Storage, config: TableConfig, names: Iterable[str]) -> None:
-    """Check a listing of a timeline's folder against an upgrade or downgrade that runs beside this reader.
+    """Check a listing of a timeline's folder against an upgrade or downgrade that runs concurrently with this reader.
 
     Raises:
         TimelineMovedError: the table has another layout by now; open it again.
@@ -39,7 +39,7 @@ def check_not_moved(storage: Storage, config: TableConfig, names: Iterable[str])
 
 
 def raise_if_moved(storage: Storage, config: TableConfig) -> None:
-    """Look at the properties once more; errors as of `check_not_moved`."""
+    """Look at the properties once more; errors as in `check_not_moved`."""
     try:
         now = TableConfig(load_properties(storage))
     except (CorruptTableError, TableNotFound):

@@ -1,7 +1,7 @@
 """Whether a table without a single instant was never written to, or lost its timeline.
 
 Nothing that Apache Hudi or this package does empties a timeline: archival keeps the last commits, a rollback is an instant itself. So files
-of a writer beside an empty timeline are proof of damage: the timeline's folder is missing, or `hoodie.timeline.path` names another. A new
+of a writer and an empty timeline are proof of damage: the timeline's folder is missing, or `hoodie.timeline.path` names another. A new
 table need not have that folder (object stores have no empty ones, and copies leave them out), so its absence alone proves nothing.
 """
 
@@ -36,7 +36,7 @@ _RESTORE = "Restore that folder from a backup before you write to the table."
 
 
 def _other_timeline(storage: Storage, config: TableConfig) -> str | None:
-    """Return another folder that holds instants, of either layout: one beside the timeline's, or `.hoodie` itself."""
+    """Return another folder that holds instants, of either layout: one next to the timeline's, or `.hoodie` itself."""
     concurrent = [status.path for status in storage.list(_META_FOLDER) if status.is_dir]
     for folder in (_META_FOLDER, *concurrent):
         layout = 1 if folder == _META_FOLDER else 2

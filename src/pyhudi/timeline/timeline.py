@@ -1,4 +1,4 @@
-"""The timeline of a table at one moment, as a value: what was done, what is under way, and what is visible.
+"""The timeline of a table at one timestamp, as a value: what was done, what is under way, and what is visible.
 
 Rules: Hudi technical specification, "Timeline" and "File slicing"; `BaseHoodieTimeline`, `CompletionTimeQueryView`.
 """
@@ -80,7 +80,7 @@ class Timeline:
         return self._by_time.get(requested, ())
 
     def completion_time(self, requested: str) -> str | None:
-        """Return when the data instant of that requested time completed; None while it is pending or when nobody knows.
+        """Return when the data instant of that requested time completed; None while it is pending or when it is unknown.
 
         Archived instants are looked up in the history, which is read at the first such question.
         """

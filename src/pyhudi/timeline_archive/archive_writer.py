@@ -50,7 +50,7 @@ _SCHEMA: Final = pa.schema(
     ],
     metadata={FOOTER_AVRO_SCHEMA: _AVRO_SCHEMA, "writer.model.name": "avro"},
 )
-#: Manifests that stay for readers that have begun, beside one for each level that was merged.
+#: Manifests that stay for readers that have begun, in addition to one for each level that was merged.
 _RETAINED_MANIFESTS: Final = 3
 _SETTINGS: Final = WriterSettings(dictionary=False)
 _BATCH_ROWS: Final = 128

@@ -20,7 +20,7 @@ _BATCH_ROWS = 1024
 def load_full_timeline(storage: Storage, config: TableConfig, *, files: Mapping[str, int | None] | None = None) -> Timeline:
     """Read the active timeline; it tells when archived instants completed, and reads the archive when it is asked.
 
-    Without these times a log file that outlives its instant's archival may look older or newer than a base file beside it. Arguments and
+    Without these times a log file that outlives its instant's archival may look older or newer than a base file next to it. Arguments and
     errors as in `load_timeline`.
     """
     return load_timeline(storage, config, read_rows, files=files)

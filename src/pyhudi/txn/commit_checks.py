@@ -14,11 +14,11 @@ from pyhudi.txn.locked_table import LockedTable, TableState
 
 
 def check_nothing_planned(table: LockedTable) -> None:
-    """Refuse to write while a table service is pending that a write cannot go beside.
+    """Refuse to write while a table service is pending that a write cannot run concurrently with.
 
     A pending compaction is none: what is written meanwhile goes to log files, which apply on top of it. Nor is a clustering that rewrites
     file groups, which `pyhudi.service.clustering.update_strategy` checks once it is known what is written. Nor is a build of indexes, whose
-    partitions of the metadata table are told what is written; in version 6 names of log files there would depend on it.
+    partitions of the metadata table are updated with what is written; in version 6 names of log files there would depend on it.
 
     Raises:
         UnsupportedError: names the instant.
@@ -85,7 +85,7 @@ _LEFT_PENDING = {
 
 
 def check_lock_held(table: LockedTable, instant: Instant) -> None:
-    """Refuse to continue an action whose lock excludes nobody any more.
+    """Refuse to continue an action whose lock excludes no process any more.
 
     Raises:
         ConflictError: the lock file was deleted or replaced.
@@ -98,7 +98,7 @@ def check_lock_held(table: LockedTable, instant: Instant) -> None:
 
 
 def check_timeline_unchanged(table: LockedTable, mdt: str) -> None:
-    """Refuse to commit when others changed the timeline since it was loaded: somebody writes without the lock.
+    """Refuse to commit when others changed the timeline since it was loaded: a process writes without the lock.
 
     Raises:
         ConflictError: names a file that appeared or vanished.

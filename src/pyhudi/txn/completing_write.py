@@ -1,4 +1,4 @@
-"""What of a write is held against others before it completes."""
+"""What of a write is compared with others before it completes."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def is_optimistic(options: Options) -> bool:
 
 
 def concurrency(options: Options) -> Concurrency:
-    """Return what the options say; errors as of `is_optimistic`, and for the strategy.
+    """Return what the options say; errors as in `is_optimistic`, and for the strategy.
 
     Example:
         >>> from pyhudi.spec.options import resolve

@@ -15,7 +15,7 @@ _BEFORE_WRITES: Final = "ROLLBACK_FAILED_WRITES"
 
 
 class FailedWritesPolicy(enum.StrEnum):
-    """Who rolls back a failed write: the next write (EAGER), the next table service (LAZY), or only whoever names it (NEVER)."""
+    """Who rolls back a failed write: the next write (EAGER), the next table service (LAZY), or only an explicit rollback (NEVER)."""
 
     EAGER = "EAGER"
     LAZY = "LAZY"
@@ -37,7 +37,7 @@ class FailedWritesSettings:
 
     @property
     def sends_heartbeats(self) -> bool:
-        """Whether writers have to say that they are alive: under EAGER whoever holds the table's lock knows that no other is."""
+        """Whether writers have to say that they are alive: under EAGER the process that holds the table's lock knows that no other is."""
         return self.policy is FailedWritesPolicy.LAZY
 
     @property

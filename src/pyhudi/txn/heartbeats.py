@@ -134,7 +134,7 @@ class Heartbeat:
             _log.warning("the heartbeat of %s in table %s is left to expire: %s", self._requested, self._storage.uri, failure)
 
     def check_alive(self) -> None:
-        """Refuse to go on when others may take this writer for dead. Call it before the commit.
+        """Refuse to continue when others may take this writer for dead. Call it before the commit.
 
         Raises:
             ConflictError: the last heartbeat was written too long ago, now or at any time since the first.

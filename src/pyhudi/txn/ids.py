@@ -9,7 +9,7 @@ from typing import Protocol
 
 
 class Ids(Protocol):
-    """A source of ids that nobody else hands out."""
+    """A source of ids that no other process hands out."""
 
     def file_prefix(self) -> str:
         """Return the first part of a file id; `<prefix>-<number>` is the id of one file group."""

@@ -80,7 +80,7 @@ def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids, *, res
         wait_s: how long to wait for the lock, in seconds.
         clock: tells the time.
         ids: gives ids.
-        restores: whether the caller brings a pending restore to its end; nobody else may write beside one.
+        restores: whether the caller brings a pending restore to its end; no other process may write concurrently with one.
 
     Raises:
         LockTimeoutError: another writer held the lock for longer than `wait_s` seconds.

@@ -1,4 +1,4 @@
-"""The metadata table in the course of an action: found under the lock, prepared, told what was done, looked after.
+"""The metadata table in the course of an action: found under the lock, prepared, updated, looked after.
 
 Rules: docs/design/0070-hfile-and-metadata-table.md; `BaseHoodieWriteClient.writeTableMetadata`. Here a metadata table that
 turns out to be damaged is rebuilt, and a failure after the action is complete is logged.
@@ -68,7 +68,7 @@ def prepare_metadata_table(
     *,
     history: SchemaHistory | None = None,
 ) -> tuple[LockedTable, MetadataSync | None]:
-    """Return the table with the properties it has then, and its metadata table; None when it shall have none.
+    """Return the table with the properties it has then, and its metadata table; None when metadata tables are disabled.
 
     Args:
         table: the table.

@@ -1,7 +1,7 @@
-"""A write beside others: the table's lock is held to take a time and to complete, not while files are written.
+"""A write concurrent with others: the table's lock is held to take a time and to complete, not while files are written.
 
 lock, roll back what dead writers left, time, heartbeat, requested, unlock - plan, inflight, data files - heartbeat checked, lock, reload,
-conflicts, reconcile with the markers, metadata table told, completed, unlock. Rules: `BaseHoodieWriteClient.preCommit`,
+conflicts, reconcile with the markers, metadata table updated, completed, unlock. Rules: `BaseHoodieWriteClient.preCommit`,
 `TransactionManager`; docs/design/0091-several-writers.md.
 """
 
@@ -48,7 +48,7 @@ class SharedTable:
 
 
 class OptimisticTransaction(Transaction):
-    """A write beside others; it is on the timeline from the beginning. Made by `begin_optimistic`."""
+    """A write concurrent with others; it is on the timeline from the beginning. Made by `begin_optimistic`."""
 
     def __init__(
         self, table: LockedTable, operation: Operation, settings: MetadataSettings, extra_metadata: Mapping[str, str], shared: SharedTable
@@ -83,7 +83,7 @@ class OptimisticTransaction(Transaction):
         self._inflight = self.table.writer.start(self._requested, self._profile_content(profile))
 
     def check_buckets(self, *, is_bucketed: bool, is_consistent: bool) -> None:
-        """Refuse an index beside which writes cannot be compared.
+        """Refuse an index with which concurrent writes cannot be compared.
 
         Raises:
             UnsupportedError: buckets are split and merged.
@@ -130,7 +130,7 @@ class OptimisticTransaction(Transaction):
         replaced: Mapping[str, tuple[str, ...]] | None = None,
         extra_metadata: Mapping[str, str] | None = None,
     ) -> Committed:
-        """Make the write visible, within `completing`; arguments and errors as of `Transaction.commit`."""
+        """Make the write visible, within `completing`; arguments and errors as in `Transaction.commit`."""
         self.table, self._in_step = prepare_metadata_table(self.table, schema_json, self._settings, self._metadata_state, history=history)
         self._in_step = None if self._in_step is None else self._in_step.in_order(self.instant)
         committed = super().commit(results, schema_json=schema_json, history=history, replaced=replaced, extra_metadata=extra_metadata)
@@ -158,9 +158,9 @@ def begin_optimistic(
     failed_writes: FailedWritesSettings,
     strategy: ConflictStrategy | None,
 ) -> Iterator[Transaction]:
-    """Hand out a transaction that runs beside others; leaving with an error, or without a commit, rolls back what it wrote.
+    """Hand out a transaction that runs concurrently with others; leaving with an error, or without a commit, rolls back what it wrote.
 
-    Args and errors as of `pyhudi.txn.transaction.begin`; `strategy` is what counts as a conflict, None leaves it to the table.
+    Args and errors as in `pyhudi.txn.transaction.begin`; `strategy` is what counts as a conflict, None leaves it to the table.
     """
     lock = functools.partial(locked_table, storage, wait_s, clock, ids)
     shared = SharedTable(lock, strategy, failed_writes)

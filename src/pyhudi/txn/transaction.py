@@ -1,7 +1,7 @@
 """One write from the lock to the completed instant.
 
 lock, reload, roll back what failed writers left - metadata table prepared - requested, inflight - data files - reconcile
-with the markers, re-check - metadata table told - completed - markers away, unlock. Readers see nothing of the write
+with the markers, re-check - metadata table updated - completed - markers away, unlock. Readers see nothing of the write
 before the completed file, and all of it afterwards. Rules: `BaseHoodieWriteClient`, `BaseCommitActionExecutor`;
 docs/format/concurrency.md#order-of-a-commit.
 """
@@ -218,7 +218,7 @@ def begin(
     Raises:
         ConflictError: the table was upgraded or downgraded since it was opened.
         LockTimeoutError: another writer held the lock for too long.
-        UnsupportedError: the table has features, or pending services, that this release cannot write beside.
+        UnsupportedError: the table has features, or pending services, that exclude concurrent writes of this release.
     """
     with locked_table(storage, wait_s, clock, ids) as unlocked:
         check_version(unlocked, version)

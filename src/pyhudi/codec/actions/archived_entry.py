@@ -49,7 +49,7 @@ def entry_of_file(instant: Instant, content: bytes, transition_time: str | None)
         transition_time: when the file was written.
 
     Raises:
-        CorruptTableError: a completed file does not hold what such a file holds; of pending ones, which nobody reads, it is left out.
+        CorruptTableError: a completed file does not hold what such a file holds; of pending ones, which are not read, it is left out.
     """
     action = Action.REPLACE_COMMIT if instant.action is Action.CLUSTERING else instant.action
     entry: Record = {

@@ -52,7 +52,7 @@ def decode_archive(data: bytes) -> Iterator[ArchivedEntry]:
 
 
 def archive_records(data: bytes) -> Iterator[Record]:
-    """Yield the entries of an archive file as the Avro records that they are; errors as of `decode_archive`."""
+    """Yield the entries of an archive file as the Avro records that they are; errors as in `decode_archive`."""
     cursor = Cursor(data, "the archive file")
     while cursor.left:
         yield from _block(cursor)

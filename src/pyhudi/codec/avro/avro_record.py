@@ -93,7 +93,7 @@ def _record_name(schema: str) -> str:
 
 @functools.lru_cache(maxsize=256)
 def parse_avro_schema(text: str) -> Schema:
-    """Parse and check a schema; the same few texts come again and again."""
+    """Parse and check a schema; the same few strings come again and again."""
     if len(text) > _MAX_SCHEMA_CHARS:
         raise CorruptTableError(f"an Avro schema of {len(text)} characters is refused: {_MAX_SCHEMA_CHARS} are allowed")
     try:

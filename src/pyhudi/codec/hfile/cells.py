@@ -48,7 +48,7 @@ class Cells(ABC):
         """Return where the values at some places begin, and where they end."""
 
     def between(self, start: bytes, end: bytes | None) -> range:
-        """Return the places of the rows from `start` on, to before `end`; errors as of `find`, when only a part is wanted."""
+        """Return the places of the rows from `start` on, to before `end`; errors as in `find`, when only a part is wanted."""
         if not start and end is None:
             return range(len(self.rows))
         self.check_order()

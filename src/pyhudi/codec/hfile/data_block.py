@@ -92,7 +92,7 @@ class DataBlock:
 
     @property
     def rows(self) -> Sequence[bytes]:
-        """The rows, which ascend; errors as of `find`."""
+        """The rows, which ascend; errors as in `find`."""
         self._cells.check_order()
         return self._cells.rows
 

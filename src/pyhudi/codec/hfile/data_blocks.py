@@ -25,7 +25,7 @@ class DataBlocks:
     def load(self, entries: Iterable[IndexEntry]) -> Iterator[DataBlock]:
         """Yield the blocks in the order of the entries.
 
-        While the caller works on one, a thread unpacks the next: zlib works beside Python. The file is read by the
+        While the caller works on one, a thread unpacks the next: zlib runs in parallel with Python. The file is read by the
         caller's thread only.
         """
         coming = iter(entries)

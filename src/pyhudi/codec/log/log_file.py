@@ -6,7 +6,7 @@ bytes the distance back to the magic, 6 more than the size.
 
 A block is taken for damaged when these two lengths disagree, the file ends before it, or something other than a magic
 follows; then the bytes up to the next magic count for nothing. A writer that died leaves no more of them than one block has: whatever
-goes on for longer was not left by a writer, and the search for a magic ends there. No length is used before it is known to lie within the
+continues for longer was not left by a writer, and the search for a magic ends there. No length is used before it is known to lie within the
 file, and no stretch of the file is read twice by a search, so that work and memory follow the file's size whatever it
 holds.
 """

@@ -150,7 +150,7 @@ _ENCODERS: dict[OrderingType, Callable[[object], bytes]] = {
     OrderingType.TIME: _encode_time,
     OrderingType.TIMESTAMP: _encode_timestamp,
 }
-#: What stands for null. A decimal of more digits than Spark has would be one more value that nobody can read.
+#: What stands for null. A decimal of more digits than Spark has would be one more value that cannot be read.
 _LEAST: dict[OrderingType, object] = {
     OrderingType.BOOLEAN: False,
     OrderingType.INT: -(1 << 31),

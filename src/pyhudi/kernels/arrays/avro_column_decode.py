@@ -174,7 +174,7 @@ class ColumnDecoder:
         return self._view_strings(full_begins, full_lengths, nulls, field)
 
     def _view_strings(self, begins: Indices, lengths: Indices, nulls: Mask | None, field: PlannedField) -> pa.Array:
-        """Return texts as an Arrow array: views into the content, which Arrow then puts one behind the other.
+        """Return strings as an Arrow array: views into the content, which Arrow then puts one behind the other.
 
         A view is the length, then twelve bytes of the text itself, or its first four, the buffer's number and the offset.
         """

@@ -1,6 +1,6 @@
 """The hashes that say which bucket a record key belongs to, on columns of keys.
 
-Rules: `BucketIdentifier` (Java's hash of a list of texts), `ConsistentBucketIdentifier` (XXH32 of the joined texts),
+Rules: `BucketIdentifier` (Java's hash of a list of strings), `ConsistentBucketIdentifier` (XXH32 of the joined strings),
 `KeyGenUtils.extractRecordKeysByFields`; docs/format/keys.md#simple-bucket-index, #consistent-hashing.
 """
 
@@ -111,7 +111,7 @@ def _composite(keys: pa.StringArray) -> pa.BooleanArray:
 
 
 def _xxh32(block: npt.NDArray[np.uint8]) -> Words:
-    """Return XXH32 with seed 0 of texts of one length."""
+    """Return XXH32 with seed 0 of strings of one length."""
     count, length = block.shape
     stripes = length // _STRIPE * _STRIPE
     words = np.ascontiguousarray(block[:, : length // 4 * 4]).view("<u4").astype(np.uint32)

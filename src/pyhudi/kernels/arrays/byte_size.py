@@ -1,7 +1,7 @@
 """How many bytes rows take in memory.
 
 Arrow's own `nbytes` looks at the offsets of lists below lists, also where there are none to look at: a JVM sends a list without elements
-with no offsets at all, and the process ends there (Arrow 26; `array(array('a'))` beside a null is enough).
+with no offsets at all, and the process ends there (Arrow 26; `array(array('a'))` next to a null is enough).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Columns of dates as texts, read by a pattern: whole columns at once where every part has its full width and its place.
+"""Columns of dates as strings, read by a pattern: whole columns at once where every part has its full width and its place.
 
 The rule on one text: `pyhudi.javacompat.date_parse`. Strings that do not look so, or that could be read another way, are left to it.
 """
@@ -26,13 +26,13 @@ _UNITS: Final = {"H": 3_600_000, "m": 60_000, "s": 1000}
 
 
 def read_dates(strings: pa.StringArray, pattern: Sequence[Token], zone: Zone | None) -> tuple[Numbers, npt.NDArray[np.bool_]] | None:
-    """Return the moments that texts name, in milliseconds since the epoch, and which of them could be read; None for a pattern that needs
-    to be read text by text.
+    """Return the timestamps that strings name, in milliseconds since the epoch, and which of them could be read; None for a pattern that
+    needs to be read text by text.
 
     Args:
         strings: what to read, without nulls.
         pattern: the only pattern, or the first of several.
-        zone: where clocks show that time unless the texts have offsets; one of a fixed offset.
+        zone: where clocks show that time unless the strings have offsets; one of a fixed offset.
     """
     letters = [token for token in pattern if not isinstance(token, Literal)]
     names = [token.letter for token in letters]

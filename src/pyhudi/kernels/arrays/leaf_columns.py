@@ -23,7 +23,7 @@ _DISTINCT_SHARE = 0.9
 
 
 def dictionary_columns(rows: pa.Table) -> list[str]:
-    """Return the Parquet paths of the leaf columns that shall be written with a dictionary."""
+    """Return the Parquet paths of the leaf columns that are dictionary-encoded."""
     sample = rows.slice(0, _SAMPLE_ROWS)
     paths: list[str] = []
     for field in rows.schema:

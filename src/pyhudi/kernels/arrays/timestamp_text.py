@@ -1,6 +1,6 @@
-"""Strings of moments, for whole columns: those in partition paths of the kind TIMESTAMP, and timestamps in keys as a clock shows them.
+"""Strings of timestamps, for whole columns: those in partition paths of the kind TIMESTAMP, and timestamps in keys as a clock shows them.
 
-The rules on one value: `pyhudi.keygen.timestamp_partition`, `pyhudi.keygen.value_text`. Moments that a pattern writes alike are written
+The rules on one value: `pyhudi.keygen.timestamp_partition`, `pyhudi.keygen.value_text`. Timestamps that a pattern writes alike are written
 once: columns
 are cut to the fineness of the pattern, on the clocks of its zone, before any text is made.
 """
@@ -65,7 +65,7 @@ def timestamp_strings(column: pa.Array, settings: TimestampText, field: str, fir
 
 
 def _read_at_once(column: pa.StringArray, settings: TimestampText) -> Numbers | None:
-    """Return the moments of a column of texts, 0 for a null; None when some of them must be read one by one."""
+    """Return the timestamps of a column of strings, 0 for a null; None when some of them must be read one by one."""
     if not settings.inputs or (settings.output_zone or settings.input_zone) is None:
         return None
     strings = pc.drop_null(column)
@@ -93,10 +93,10 @@ def first_rows(codes: Numbers, count: int) -> list[int]:
 def _of_millis(
     millis: Numbers, column: pa.Array, settings: TimestampText, field: str, display_zone: Zone | None = None
 ) -> tuple[Numbers, list[str | None]]:
-    """Return codes and texts of moments; nulls have one of their own."""
+    """Return codes and strings of timestamps; nulls have one of their own."""
     zone = display_zone or settings.output_zone or LOCAL_ZONE
     local = _on_clocks(millis, zone, settings)
-    if local is None:  # each moment by itself: offsets in the path, or the ends of time
+    if local is None:  # each timestamp by itself: offsets in the path, or the ends of time
         retained = millis
     else:
         retained, zone = local - local % (fineness(settings.output) or DAY_MS), UTC_ZONE
@@ -126,7 +126,7 @@ def _on_clocks(millis: Numbers, zone: Zone, settings: TimestampText) -> Numbers 
 
 
 def _by_slots(millis: Numbers, chosen: npt.NDArray[np.bool_], slot: int, zone: Zone) -> Numbers:
-    """Return moments with those chosen as a zone's clocks show them; the zone is asked once a slot."""
+    """Return timestamps with those chosen as a zone's clocks show them; the zone is asked once a slot."""
     slots, indices = np.unique(millis[chosen] // slot, return_inverse=True)
     offsets = np.array([zone.offset(int(begin) * slot) for begin in slots], np.int64)
     local_millis = millis.copy()

@@ -108,7 +108,7 @@ class LogSettings:
 class WriterSettings:
     """How files are written; sizes in bytes. Defaults are Hudi's but for the codec, which is zstd at level 1.
 
-    `max_file_rows` bounds planned files beside their bytes, None for bytes alone. With `small_file_stated` the options name the
+    `max_file_rows` bounds planned files in addition to their bytes, None for bytes alone. With `small_file_stated` the options name the
     small-file limit, and every file below it takes new records. With `bloom_fits` a dynamic
     bloom filter is sized for the keys of its file, `bloom_entries` at most; without it, for these always.
     """

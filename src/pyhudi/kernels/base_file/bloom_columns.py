@@ -191,7 +191,7 @@ def _ones(bloom: BloomFilter) -> bytearray:
 
 
 def _fitting_entries(keys: int, settings: WriterSettings) -> int:
-    """Return the keys that a filter is sized for: twice those there are, so that the next rewrites add to it, and no odd numbers."""
+    """Return the keys that a filter is sized for: twice the existing ones, so that the next rewrites add to it, and no odd numbers."""
     return min(settings.bloom_entries, max(_LEAST_ENTRIES, 1 << (2 * keys - 1).bit_length() if keys else 0))
 
 

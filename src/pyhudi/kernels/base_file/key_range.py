@@ -2,7 +2,7 @@
 
 Rule: `HoodieBloomFilterWriteSupport` and `BloomIndexFileInfo.isKeyInRange` compare with Java's `String.compareTo`, by
 UTF-16 unit. Arrow compares bytes of UTF-8. The orders differ for characters beyond U+FFFF only; a range in the wrong
-order would hide such keys, and others beside them, from the bloom index, which then inserts them again.
+order would hide such keys, and others next to them, from the bloom index, which then inserts them again.
 """
 
 from __future__ import annotations

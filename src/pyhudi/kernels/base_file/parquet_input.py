@@ -15,7 +15,7 @@ from pyhudi.errors import CorruptTableError, HudiError
 if TYPE_CHECKING:
     from pyhudi.storage.storage_protocol import Storage
 
-#: Pages that carry a CRC are held against it; those of other writers may have none.
+#: Pages that carry a CRC are compared with it; those of other writers may have none.
 _VERIFYING = ds.ParquetFragmentScanOptions(page_checksum_verification=True)
 
 

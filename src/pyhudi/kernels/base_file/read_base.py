@@ -100,7 +100,7 @@ def iter_base_file(
         if filter is not None and other is None:
             fragment = ds.ParquetFileFormat().make_fragment(source, partition_expression=guarantee(constants))
             if _tests_promoted(fragment.physical_schema, schema, filter):
-                fragment = None  # statistics speak of the file's values, the filter of the table's
+                fragment = None  # statistics refer to the file's values, the filter of the table's
         parquet = pq.ParquetFile(
             source,
             metadata=None if fragment is None else fragment.metadata,
@@ -165,7 +165,7 @@ def project_columns(schema: pa.Schema, columns: Sequence[str] | None, *, meta_co
 
 
 def with_filter_columns(projection: pa.Schema, fields: pa.Schema, filter_: pc.Expression) -> pa.Schema:
-    """Add the columns that a filter speaks of: those without which it does not apply."""
+    """Add the columns that a filter refers to: those without which it does not apply."""
     if _applies(filter_, projection.empty_table()):
         return projection
     empty = fields.empty_table()
@@ -186,12 +186,12 @@ def _groups_to_read(fragment: ds.ParquetFileFragment, needed: pa.Schema, filter_
     try:
         return [group.id for group in fragment.subset(filter_, schema=needed).row_groups]
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        # Statistics of the type that the file has cannot be held against this filter.
+        # Statistics of the type that the file has cannot be compared with this filter.
         return list(range(fragment.num_row_groups))
 
 
 def _tests_promoted(physical: pa.Schema, schema: pa.Schema, filter_: pc.Expression) -> bool:
-    """Tell whether a filter speaks of a column whose values in the file are not those of the table."""
+    """Tell whether a filter refers to a column whose values in the file are not those of the table."""
     fields = all_fields(schema)
     other = {field.name for field in fields if field.name in physical.names and _is_promoted(physical.field(field.name).type, field.type)}
     return bool(other) and not other.isdisjoint(with_filter_columns(pa.schema([]), fields, filter_).names)

@@ -21,7 +21,7 @@ def rows_without(rows: pa.Table, others: pa.Table) -> pa.Table:
 
 
 def is_among(rows: pa.Table, others: pa.Table, strings: pa.Array | None = None, other_strings: pa.Array | None = None) -> pa.BooleanArray:
-    """Say which rows are among others; where texts are given, only those whose texts are the same, too."""
+    """Say which rows are among others; where strings are given, only those whose strings are the same, too."""
     return pc.is_in(_identity(rows, strings), value_set=_identity(others, other_strings))
 
 

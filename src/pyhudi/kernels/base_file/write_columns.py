@@ -1,4 +1,4 @@
-"""Columns beside the data of incoming rows, and which of the rows are deletes."""
+"""Columns that accompany the data of incoming rows, and which of the rows are deletes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pyhudi.kernels.arrays.array_types import Mask
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.schema.meta_columns import IS_DELETED
 
-#: A boolean column beside the data: true marks a delete by commit time, which has no ordering value and always wins.
+#: A boolean column that accompanies the data: true marks a delete by commit time, which has no ordering value and always wins.
 DELETE_COLUMN = "_pyhudi_delete"
-#: A column beside the data: at which row of its base file the record stands, -1 where several rows have its key.
+#: A column that accompanies the data: the row index of the record in its base file, -1 where several rows have its key.
 POSITION_COLUMN = "_pyhudi_position"
-#: A column beside the data: the file group that the row goes to; null for a new record.
+#: A column that accompanies the data: the file group that the row goes to; null for a new record.
 FILE_ID_COLUMN = "_pyhudi_file_id"
 
 

@@ -1,4 +1,4 @@
-"""Logs of changes: the entries that a commit left beside a rewritten base file.
+"""Logs of changes: the entries that a commit left next to a rewritten base file.
 
 Rules: `HoodieCDCLogger`, `HoodieCDCDataBlock`; docs/format/cdc.md#change-log. An entry has `op`, and by the table's logging mode
 `record_key` or `ts_ms`, the image `before`, the image `after`.
@@ -48,7 +48,7 @@ def read_change_log(storage: Storage, log: LogFile) -> Iterator[pa.Table]:
 
 
 def images(entries: pa.Table, name: str, schema: pa.Schema, instant: str) -> tuple[pa.Table, pa.BooleanArray]:
-    """Return the images of that name, those there are, as rows of the table's schema; and which entries have one.
+    """Return the images of that name, the existing ones, as rows of the table's schema; and which entries have one.
 
     `instant` is the commit that wrote the log: its columns may have been called or typed otherwise.
     """

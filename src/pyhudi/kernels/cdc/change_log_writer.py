@@ -1,7 +1,7 @@
 """Writes the log of changes of a file group whose base file is rewritten.
 
 Rules: `HoodieCDCLogger`, `HoodieWriteMergeHandleWithChangeLog`; docs/format/cdc.md#change-log, #when-a-change-log-is-written. Apache Hudi's
-readers expect a log beside every base file that was written on top of another, so one without entries is written where nothing changed.
+readers expect a log next to every base file that was written on top of another, so one without entries is written where nothing changed.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class ChangeLog:
     """Takes the changes of one file group and writes them in blocks. The file is complete when the `with` block ends."""
 
     def __init__(self, storage: Storage, context: RecordContext, settings: WriterSettings, task: Rewrite) -> None:
-        """Prepare the log that stands beside the file of a task; nothing is written yet."""
+        """Prepare the log next to the file of a task; nothing is written yet."""
         assert context.change_log is not None
         self._storage = storage
         self._mode = context.change_log

@@ -1,4 +1,4 @@
-"""What one commit did to one file group, as change data: what happened, when, and the images before and after as JSON texts.
+"""What one commit did to one file group, as change data: what happened, when, and the images before and after as JSON strings.
 
 Rules: `HoodieCDCExtractor`, `CDCFileGroupIterator`; docs/format/cdc.md#how-changes-are-derived. Where the commit logged no whole images,
 the slice before and the slice after it are compared. A row is the same one in both when its key, commit time and sequence number are (with
@@ -87,7 +87,7 @@ def _read_logged_changes(storage: Storage, context: RecordContext, task: ChangeT
 
 
 def _strings(rows: pa.Table, has_row: pa.BooleanArray) -> pa.StringArray:
-    """Return the rows as texts at the places that have one, `null` at the others."""
+    """Return the rows as strings at the places that have one, `null` at the others."""
     return pc.replace_with_mask(pa.repeat(pa.scalar("null"), len(has_row)), has_row, json_rows(rows))
 
 

@@ -1,4 +1,4 @@
-"""The log of changes that a compaction leaves beside its base file: what the logs changed of the base file before.
+"""The log of changes that a compaction leaves next to its base file: what the logs changed of the base file before.
 
 Rules: `FileGroupReaderBasedMergeHandle`. Readers in Spark take the changes of the delta commits instead; some of Flink take these.
 """

@@ -1,4 +1,4 @@
-"""Rows as JSON texts, one object a row: the images of change data.
+"""Rows as JSON strings, one object a row: the images of change data.
 
 Rules: the forms that Apache Hudi 1.2.0 gives, where it gives them without loss (docs/design/0081-change-data-and-streams.md): no
 spaces, columns in the order of the table, nulls included, meta columns left out.
@@ -77,5 +77,5 @@ def _or_null(to_text: _ToText) -> _ToText:
 def _real(value: float) -> str:
     if math.isfinite(value):
         return repr(value)
-    # JSON has no such numbers; Jackson writes them as texts.
+    # JSON has no such numbers; Jackson writes them as strings.
     return '"NaN"' if math.isnan(value) else '"Infinity"' if value > 0 else '"-Infinity"'

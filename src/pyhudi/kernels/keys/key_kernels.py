@@ -61,7 +61,7 @@ def without_meta(rows: pa.Table) -> pa.Table:
 
 
 def column_text(column: pa.ChunkedArray, field: str, *, timestamps_as_text: bool = False) -> pa.StringArray:
-    """Return the texts of a column's values as they are in keys; null stays null.
+    """Return the strings of a column's values as they are in keys; null stays null.
 
     Raises:
         KeyFieldError: the column's type has no text.

@@ -53,7 +53,7 @@ def _parquet_rows(content: bytes, columns: Sequence[str]) -> Iterator[pa.Table]:
 
 
 def _hfile_rows(content: bytes, schema: str, columns: Sequence[str]) -> Iterator[pa.Table]:
-    """Yield the records of an HFile; their key stands beside them, and not in them."""
+    """Yield the records of an HFile; their key is the key of the cell, not part of the value."""
     entries = list(HFileReader(io.BytesIO(content), len(content)).entries())
     keys = pa.array([key.decode("utf-8", "replace") for key, _ in entries], pa.string())
     begin = 0

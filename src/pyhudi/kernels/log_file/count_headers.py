@@ -1,6 +1,6 @@
 """How many rows a file slice has, from the headers of its log blocks alone, where these prove it.
 
-A block whose records all have places in the base file adds no row. By commit time the last block that speaks of a place
+A block whose records all have places in the base file adds no row. By commit time the last block that refers to a place
 decides whether its row is there. When ordering values are compared, rows that replace rows leave the count as it is, but
 what a delete does is not in its header.
 """

@@ -99,7 +99,7 @@ def slice_blocks(storage: Storage, block_part: FileSlice, layout: int) -> list[L
 def check_blocks_of_instant(storage: Storage, log: LogFile, blocks: Sequence[LogBlock], advice: str) -> None:
     """Refuse a committed file that is not as its writer left it; `advice` says what a reader can do meanwhile.
 
-    Apache Hudi passes over damaged blocks, since before version 8 a failed writer could leave one behind in a file that others went on
+    Apache Hudi passes over damaged blocks, since before version 8 a failed writer could leave one behind in a file that others continued
     with. A file of one committed instant has no such place: what is damaged are rows of the commit.
 
     Raises:

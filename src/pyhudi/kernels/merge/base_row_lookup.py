@@ -1,7 +1,7 @@
 """Which rows of a slice's base file the versions in its logs are about.
 
 Rules: `PositionBasedFileGroupRecordBuffer`, `KeyBasedFileGroupRecordBuffer`; docs/format/log-files.md#record-positions. Where every version
-of a key says where in the base file it stands, the file's keys are not read; other keys are looked up, all of their rows.
+of a key gives its position in the base file, the file's keys are not read; other keys are looked up, all of their rows.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 
 
 def last_of_each_key(rows: pa.Table, *, within_partition: bool = True) -> pa.Table:
-    """Return the last row of each key, in the order in which they came; arguments as of `precombine`."""
+    """Return the last row of each key, in the order in which they came; arguments as in `precombine`."""
     return greatest_of_each_key(rows, (), within_partition=within_partition)
 
 

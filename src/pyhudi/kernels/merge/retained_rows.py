@@ -52,7 +52,7 @@ def retained_rows(keys: pa.Table, rule: DuplicateRule) -> Mask:
 
 
 def duplicated_rows(keys: pa.Table) -> Mask:
-    """Return for each row whether another row has its key; `keys` as of `retained_rows`."""
+    """Return for each row whether another row has its key; `keys` as in `retained_rows`."""
     codes = _ranks(keys.column(RECORD_KEY))
     duplicated: Mask = (np.bincount(codes) > 1)[codes] if len(codes) else np.empty(0, bool)
     return duplicated

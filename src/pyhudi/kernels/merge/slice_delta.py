@@ -1,4 +1,4 @@
-"""The delta of a file slice: which rows of its base file its logs put out of use, and the rows that stand instead.
+"""The delta of a file slice: which rows of its base file its logs put out of use, and the rows that replace them.
 
 Rules: `FileGroupRecordBuffer`, `EventTimeRecordMerger`; docs/format/merging.md#ordering-values, #commit-time-ordering,
 #event-time-ordering, `docs/design/0002-merge-on-read.md`. The rule on records: `pyhudi.merge.merge_rules`.

@@ -27,7 +27,7 @@ def run_deduplicate_task(
 
     Raises:
         CorruptTableError: a file of the slices is damaged.
-        UsageError: as of `retained_rows`.
+        UsageError: as in `retained_rows`.
     """
     ensure_partition(storage, task.partition_path, task.instant)
     keys = pa.concat_tables(part.select(KEY_COLUMNS) for part in rows_of_slices(storage, context, task, KEY_COLUMNS))

@@ -77,7 +77,7 @@ class LogCompactTask:
 
 @dataclass(frozen=True, slots=True)
 class JoinedRows:
-    """What the logs of a slice come to: rows that stand, and deletes, which apply before the rows."""
+    """The merged logs of a slice: live rows, and deletes, which apply before the rows."""
 
     rows: pa.Table
     deleted: DeletedKeys
@@ -153,7 +153,7 @@ def _ordering(values: Sequence[pa.ChunkedArray], index: int) -> object:
 def _blocks(
     joined: JoinedRows, context: RecordContext, settings: WriterSettings, task: LogCompactTask, replaced: Sequence[LogBlock]
 ) -> Iterator[bytes]:
-    """Yield deletes first: a row that came after one must stand."""
+    """Yield deletes first: a row that came after one must stay."""
     instants = tuple(dict.fromkeys(block.header.instant or "" for block in replaced))
     header = BlockHeader(instant=task.instant, schema_json=context.avro_schema_json, replaces=instants)
     if joined.deleted.keys or not joined.rows.num_rows:

@@ -1,6 +1,6 @@
 """One task of a resizing: file slices, merged, as the base files of the buckets that take their place.
 
-Rules: `SingleSparkJobConsistentHashingExecutionStrategy`; write statistics as of `HoodieCreateHandle`. Every row keeps commit time,
+Rules: `SingleSparkJobConsistentHashingExecutionStrategy`; write statistics as in `HoodieCreateHandle`. Every row keeps commit time,
 sequence number and key. Rows pass by in batches: memory does not grow with the files. A bucket without rows gets no file.
 """
 

@@ -79,7 +79,7 @@ def run_rewrite_task(storage: Storage, context: RecordContext, settings: WriterS
 def rows_of_slices(
     storage: Storage, context: RecordContext, task: RewriteTask, columns: tuple[str, ...] | None = None
 ) -> Iterator[pa.Table]:
-    """Yield the rows of the slices of a task, one slice after the other; `columns` as of `SliceTask`."""
+    """Yield the rows of the slices of a task, one slice after the other; `columns` as in `SliceTask`."""
     for merge in task.merges:
         for batch in iter_merged(storage, context, replace(merge, columns=columns), limit_bytes=task.limit_bytes):
             yield pa.Table.from_batches([batch])

@@ -2,9 +2,9 @@
 
 Rules: `ValueMetadata`, `HoodieAvroUtils.wrapValueIntoAvro`, `ParquetUtils.convertToNativeJavaType`;
 docs/format/metadata-table.md#metadata-record. In indexes of V1 (tables before version 9) the wrapper's kind tells what the bound is; in V2
-wrappers are of primitive types and a type stands beside them. Apache Hudi writes timestamps and times of V1 as they are in Parquet, that
-is, as LONG, and cannot unite them with bounds in `TimestampMicrosWrapper` (ClassCastException, seen with 1.2.0), which its schema has and
-which are read here.
+wrappers are of primitive types and the type is stored next to them. Apache Hudi writes timestamps and times of V1 as they are in Parquet,
+that is, as LONG, and cannot unite them with bounds in `TimestampMicrosWrapper` (ClassCastException, seen with 1.2.0), which its schema has
+and which are read here.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _V1_WRAPPERS = {ValueType.DATE: "DateWrapper", ValueType.DECIMAL: "DecimalWrappe
 
 
 def decode_type(entry: Mapping[str, Any]) -> tuple[ValueType | None, str | None]:
-    """Return the type that a statistics record names beside its bounds, and what more it says of it.
+    """Return the type that a statistics record names next to its bounds, and what more it says of it.
 
     Raises:
         CorruptTableError: the number is of no known type.

@@ -37,7 +37,7 @@ _BY_ID = {
     pa.types.is_fixed_size_binary: ValueType.FIXED,
     pa.types.is_date32: ValueType.DATE,
 }
-#: By unit and whether the column has a time zone, that is, stands for a moment.
+#: By unit and whether the column has a time zone, that is, stands for a timestamp.
 _TIMESTAMPS = {
     ("ms", True): ValueType.TIMESTAMP_MILLIS,
     ("us", True): ValueType.TIMESTAMP_MICROS,
@@ -199,5 +199,5 @@ def type_at(schema: pa.Schema, name: str) -> pa.DataType | None:
 
 
 def type_info(arrow: pa.DataType) -> str | None:
-    """Return what is said of a type beside its number: precision and scale of decimals."""
+    """Return the properties of a type besides its number: precision and scale of decimals."""
     return f"{arrow.precision},{arrow.scale}" if pa.types.is_decimal(arrow) else None

@@ -1,4 +1,4 @@
-"""The definitions of a table's indexes, beside the metadata table in `.hoodie/.index_defs/index.json`.
+"""The definitions of a table's indexes, next to the metadata table in `.hoodie/.index_defs/index.json`.
 
 Rules: `HoodieIndexDefinition`, `HoodieIndexMetadata`; docs/format/metadata-table.md#index-definitions. Tables of Hudi 0.x have none,
 those of Hudi 1.0 name no version of an index, which means V1.
@@ -17,15 +17,15 @@ from pyhudi.storage.storage_protocol import Storage
 
 PATH_PROPERTY = "hoodie.table.index.defs.path"
 PATH = ".hoodie/.index_defs/index.json"
-#: The time zone of an expression that needs one. It is among the options of a definition; in the file it stands beside them, since Apache
-#: Hudi refuses to write to a table with options that it does not know, and passes over entries that it does not know.
+#: The time zone of an expression that needs one. It is among the options of a definition; in the file it is stored next to them, since
+#: Apache Hudi refuses to write to a table with options that it does not know, and passes over entries that it does not know.
 ZONE_OPTION = "timeZone"
 _MAX_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class IndexDefinition:
-    """One index: `name` is its partition of the metadata table, `type`, `function` and `options` are Hudi's texts."""
+    """One index: `name` is its partition of the metadata table, `type`, `function` and `options` are Hudi's strings."""
 
     name: str
     type: str

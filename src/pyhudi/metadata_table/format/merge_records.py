@@ -46,7 +46,7 @@ def join(changes: Iterable[MetadataRecord | None]) -> Joined:
     That is more than `merge` says of two of them: what was deleted stays deleted in what comes before.
 
     Raises:
-        CorruptTableError: as of `merge`.
+        CorruptTableError: as in `merge`.
 
     Example:
         >>> join([SecondaryEntry(), None])
@@ -81,7 +81,7 @@ def _hides_older(record: MetadataRecord) -> bool:
 
 
 def merge_all(older: MetadataRecord | None, changes: Iterable[MetadataRecord | None]) -> MetadataRecord | None:
-    """Return what stands for a key after changes one after the other, None among them being deletes; errors as of `merge`.
+    """Return what stands for a key after changes one after the other, None among them being deletes; errors as in `merge`.
 
     Lists of files, which may be long, are copied once for all changes.
     """

@@ -175,7 +175,7 @@ def is_servable(kind: pa.DataType) -> bool:
 
 
 def same_strings(old: pa.DataType, new: pa.DataType) -> bool:
-    """Tell whether values of a column have the same texts once it has another type."""
+    """Tell whether values of a column have the same strings once it has another type."""
     return bool(old == new or (pt.is_integer(old) and (pt.is_integer(new) or pt.is_string(new))))
 
 
@@ -188,7 +188,7 @@ def secondary_keys(rows: pa.Table, field: str) -> SecondaryKeys:
 
 
 def value_strings(column: pa.ChunkedArray, field: str) -> pa.StringArray:
-    """Return the values of a column as texts, as the index holds them; null stays null."""
+    """Return the values of a column as strings, as the index holds them; null stays null."""
     return column_text(column.cast(pa.int32()) if pt.is_date32(column.type) else column, field)
 
 

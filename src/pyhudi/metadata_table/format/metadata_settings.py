@@ -34,19 +34,19 @@ class MetadataSettings:
     """What a write wants of the metadata table; what it does not say is Apache Hudi's default.
 
     Attributes:
-        enabled: whether there shall be one; None leaves everything as it is.
-        column_stats: whether there shall be statistics of columns by file.
-        partition_stats: whether there shall be statistics of columns by partition; they need those by file.
+        enabled: whether to maintain the metadata table; None leaves it as it is.
+        column_stats: whether to keep statistics of columns by file.
+        partition_stats: whether to keep statistics of columns by partition; they need those by file.
         columns: which columns have statistics; none means the first `max_columns` of a fitting type.
         max_columns: see `columns`.
         column_stats_groups: file groups of a new partition `column_stats`.
         partition_stats_groups: file groups of a new partition `partition_stats`.
         max_delta_commits: delta commits of the metadata table after which it is compacted.
         log_compaction_blocks: delta commits, log files or blocks from which on log files are joined; None leaves them as they are.
-        record_index: whether there shall be a record index; None leaves it as it is.
+        record_index: whether to keep a record index; None leaves it as it is.
         record_index_by_partition: whether a new one has file groups of its own for each partition of the table.
         record_index_groups: how many file groups a new index of records gets.
-        bloom_filters: whether there shall be bloom filters by file; None leaves them as they are.
+        bloom_filters: whether to keep bloom filters by file; None leaves them as they are.
         bloom_filters_groups: file groups of a new partition `bloom_filters`.
         left_to_builds: whether a write builds nothing but the list of files: what else is missing is built concurrently with writers.
         created: indexes that are made now, by their partition; None for one whose definition these settings say.
@@ -73,7 +73,7 @@ class MetadataSettings:
     dropped: frozenset[str] = frozenset()
 
     def enabled_partitions(self, config: TableConfig) -> tuple[str, ...]:
-        """Return the partitions that there shall be; those that the table has and no option speaks of stay beside them."""
+        """Return the partitions to maintain: the enabled ones, and existing ones that no option mentions."""
         stated = {} if self.enabled is None else self._read_flag(bool(config.partition_fields))
         if self.left_to_builds:
             known = (partitions.FILES, *config.metadata_partitions)
@@ -87,7 +87,7 @@ class MetadataSettings:
         return (*(name for name, is_enabled in stated.items() if is_enabled), *others)
 
     def _read_flag(self, is_partitioned: bool) -> dict[str, bool]:
-        """Return what options say of partitions; indexes that they do not speak of are left out."""
+        """Return what options say of partitions; indexes that they do not refer to are left out."""
         by_partition = self.column_stats and self.partition_stats and is_partitioned
         stated = {partitions.FILES: True, partitions.COLUMN_STATS: self.column_stats, partitions.PARTITION_STATS: by_partition}
         indexes = {partitions.RECORD_INDEX: self.record_index, partitions.BLOOM_FILTERS: self.bloom_filters}
@@ -95,7 +95,7 @@ class MetadataSettings:
 
     @property
     def named_columns(self) -> tuple[str, ...]:
-        """The columns that options name for statistics, where there shall be any."""
+        """The columns that options name for statistics, if statistics are enabled."""
         return self.columns if self.enabled and self.column_stats else ()
 
 

@@ -89,7 +89,7 @@ class ColumnStats:
     is_tight_bound: bool = False
     #: Precision and scale, as in `"15,2"`, of DECIMAL bounds of table version 9.
     type_info: str | None = None
-    #: Of the index: in V1 the bounds' wrappers tell their type (timestamps are LONG), in V2 a type stands beside them.
+    #: Of the index: in V1 the bounds' wrappers tell their type (timestamps are LONG), in V2 the type is stored next to them.
     index_version: int = 2
 
 

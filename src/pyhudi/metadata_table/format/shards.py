@@ -14,7 +14,7 @@ _FACTOR = np.uint32(31)
 
 
 def shards(hashed: pa.StringArray, count: int) -> Indices:
-    """Return the number of the file group, of `count` sorted by file id, for each of the texts, none of which is null."""
+    """Return the number of the file group, of `count` sorted by file id, for each of the strings, none of which is null."""
     if count == 1:
         return np.zeros(len(hashed), np.int64)
     numbers = np.empty(len(hashed), np.int64)
@@ -28,7 +28,7 @@ def shards(hashed: pa.StringArray, count: int) -> Indices:
 
 
 def _of_ascii(keys: pa.StringArray, count: int) -> Indices:
-    """Java's hash of texts whose UTF-16 units are their bytes, in 32 bits, and its remainder as Java takes it."""
+    """Java's hash of strings whose UTF-16 units are their bytes, in 32 bits, and its remainder as Java takes it."""
     numbers = np.empty(len(keys), np.int64)
     for indices, block in equal_length_blocks(keys):
         code = np.zeros(len(block), np.uint32)

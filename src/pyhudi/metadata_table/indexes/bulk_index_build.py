@@ -71,7 +71,7 @@ def initial_groups(
 
 
 def group_file_ids(table: DataTable, partition: str, slices: Sequence[FileSlice], within: str = "") -> list[str]:
-    """Return the file ids of the groups that an index of records gets; arguments as of `initial_groups`."""
+    """Return the file ids of the groups that an index of records gets; arguments as in `initial_groups`."""
     count = group_count(rows_expected(table, slices), table.settings.record_index_groups)
     return [partitions.file_id(partition, number, within) for number in range(count)]
 
@@ -112,7 +112,7 @@ def without(keys: pa.StringArray, others: pa.StringArray) -> pa.StringArray:
 
 
 def joined(parts: Iterable[pa.StringArray]) -> pa.StringArray:
-    """Return all texts in one array."""
+    """Return all strings in one array."""
     return pa.concat_arrays([NO_STRINGS, *parts])
 
 

@@ -96,7 +96,7 @@ class DataTable:
         return bound_types(self.schema, definition.source_fields, version)
 
     def stored_columns(self, path: str, columns: Iterable[str]) -> StoredColumns | None:
-        """Return what a base file calls some columns that have statistics; None when nobody knows."""
+        """Return what a base file calls some columns that have statistics; None when unknown."""
         instant = _instant_of(path)
         return None if self.schema is None or instant is None else stored_columns(columns, self.schema, self.view.config, instant)
 

@@ -3,7 +3,7 @@
 Rules: `HoodieTableMetadataUtil.convertWriteStatsToExpressionIndexRecords`, `SparkMetadataWriterUtils`;
 docs/format/metadata-table.md#what-each-action-records, #keys-of-metadata-records. A function that is not computed here (or not of this
 column) leads to no records of new files, and log files have none: readers keep such files. Bounds of whole partitions, which Apache Hudi
-has beside them, are rolled back: as soon as one partition has some, it takes a partition without any for one without matching rows.
+has next to them, are rolled back: as soon as one partition has some, it takes a partition without any for one without matching rows.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def partition_stats(partition_path: str, files: Sequence[Mapping[str, ColumnStat
 
 
 def _absent(name: str, column: str, kind: BoundType, rows: int, *, is_null: bool) -> ColumnStats:
-    """Return the statistics of a column that a file does not have: all nulls, or some values that nobody knows here."""
+    """Return the statistics of a column that a file does not have: all nulls, or some values that are unknown here."""
     nothing = ColumnStats(RecordType.COLUMN_STATS, name, column, total_size=0, total_uncompressed_size=0)
     if is_null:
         return _of(replace(nothing, value_count=rows, null_count=rows), kind)

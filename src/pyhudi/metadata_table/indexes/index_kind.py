@@ -31,7 +31,7 @@ class PartitionKind(Protocol):
         ...
 
     def definition(self, table: DataTable, partition: str) -> IndexDefinition | None:
-        """Return how the index is defined when nobody says more (options do that), None when it needs no definition.
+        """Return how the index is defined by default (options do that), None when it needs no definition.
 
         It is written before `initial` is called, for a partition that has none yet.
         """
@@ -42,7 +42,7 @@ class PartitionKind(Protocol):
         ...
 
     def initial(self, table: DataTable, partition: str) -> Iterable[InitialGroup]:
-        """Return the file groups that hold the table as it is, all that the partition shall have, the empty ones too.
+        """Return the file groups that hold the table as it is, all of the new partition, the empty ones too.
 
         Raises:
             UnsupportedError: the index cannot be built on this table; nothing was written.

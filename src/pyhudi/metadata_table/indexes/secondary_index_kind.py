@@ -72,7 +72,7 @@ class SecondaryIndexKind:
         """Return the pairs that came and went.
 
         Raises:
-            UnsupportedError: the commit changes the column's type, and with it the texts of values that are not written.
+            UnsupportedError: the commit changes the column's type, and with it the strings of values that are not written.
         """
         index = _Index(table, partition)
         index.refuse_other_strings()
@@ -112,7 +112,7 @@ class _Index:
             )
 
     def refuse_other_strings(self) -> None:
-        """Refuse a commit that gives the column a type in which its values have other texts."""
+        """Refuse a commit that gives the column a type in which its values have other strings."""
         view = self._table.view
         last = view.timeline.last_completed()
         recorded = None if last is None else read_commit(view.storage, view.config, last).schema_json

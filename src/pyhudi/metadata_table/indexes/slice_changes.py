@@ -100,7 +100,7 @@ def _after(group: FileGroupId, before: FileSlice | None, stats: Sequence[WriteSt
 
 
 class SliceRows:
-    """Reads rows of slices of one table: record keys, and columns beside them."""
+    """Reads rows of slices of one table: record keys, and other columns."""
 
     def __init__(self, view: FileSystemView, context: RecordContext) -> None:
         self._storage = view.storage
@@ -120,7 +120,7 @@ class SliceRows:
         return pa.Table.from_batches(self.batches(slice_, columns, among), columns_schema)
 
     def batches(self, slice_: FileSlice | None, columns: Sequence[str], among: pa.Array | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield record key and columns of a slice's rows in batches of bounded size; log files are held against their checksums."""
+        """Yield record key and columns of a slice's rows in batches of bounded size; log files are compared with their checksums."""
         if slice_ is not None:
             task = SliceTask(self._checked(slice_), self._visibility, self._layout, tuple(self._schema(columns).names))
             only = None if among is None else pc.field(RECORD_KEY).isin(among)
@@ -133,7 +133,7 @@ class SliceRows:
         yield from chain([pa.RecordBatch.from_pylist([], pa.schema([empty]))], batches)
 
     def logged(self, change: SliceChange) -> tuple[pa.StringArray, bool]:
-        """Return the keys, each once, that the log files of a change speak of, and whether deletes are among them."""
+        """Return the keys, each once, that the log files of a change refer to, and whether deletes are among them."""
         assert change.after is not None
         appended = replace(change.after, base=None, logs=change.appended)
         log_rows = read_log_rows(self._storage, self._context, slice_blocks(self._storage, appended, self._layout), ())

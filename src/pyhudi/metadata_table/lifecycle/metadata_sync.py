@@ -79,7 +79,7 @@ class MetadataSync:
         return replace(self, mdt=compact_partitions(self.mdt, names)) if names else self
 
     def record_clean(self, instant: str, metadata: CleanMetadata) -> MetadataSync:
-        """Record a clean that has deleted its files and is about to complete; errors as of `record_commit`."""
+        """Record a clean that has deleted its files and is about to complete; errors as in `record_commit`."""
         table = DataTable(self.view, self.mdt, None, self.settings)
         changes = {name: kind.of_clean(table, name, instant, metadata) for name, kind in self._kinds.items()}
         recorded = {name: change for name, change in changes.items() if change is not None}

@@ -1,6 +1,6 @@
 """Indexes whose definitions are lost, since the file that holds them is damaged or missing.
 
-Nobody can tell what such an index is of, so it cannot be kept or rebuilt: it goes, with a warning, and the rest of the metadata table is
+The source of such an index is unknown, so it cannot be kept or rebuilt: it goes, with a warning, and the rest of the metadata table is
 built without it. Writes would fail for ever otherwise.
 """
 

@@ -1,6 +1,6 @@
 """Partitions of the metadata table that nothing names any more, though their folders stand.
 
-Somebody has taken their names out of the table's properties, and no writer tells them what it does: were they named again, readers would
+Their names were taken out of the table's properties, and no writer updates them: were they named again, readers would
 believe them. A build of theirs begins again, so that nothing is lost.
 """
 

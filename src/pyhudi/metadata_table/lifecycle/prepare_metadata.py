@@ -48,7 +48,8 @@ def prepare(
     settings: MetadataSettings = DEFAULTS,
     state: MetadataTableState | None = None,
 ) -> tuple[TableConfig, MetadataSync | None]:
-    """Return the table's properties, and the table with a metadata table that knows all completed actions; None when it shall have none.
+    """Return the table's properties, and the table with a metadata table that knows all completed actions; None when metadata tables are
+    disabled.
 
     The caller holds the lock and has rolled back what failed writers left.
 
@@ -62,7 +63,7 @@ def prepare(
         state: what `find_state` found of it before, if that was called.
 
     Raises:
-        UnsupportedError: it has indexes that this release does not write, or one that somebody else has begun to build just now.
+        UnsupportedError: it has indexes that this release does not write, or one that another process has begun to build just now.
         StorageError: the storage failed; the table is as it was, without a metadata table if that was being built.
     """
     refuse_unserved(storage, config)
@@ -98,7 +99,7 @@ def rebuilt(in_step: MetadataSync, reason: str, schema: pa.Schema | None) -> Met
 
 
 def _without_stale(storage: Storage, config: TableConfig, timeline: Timeline, sources: TimeAndIds) -> TableConfig:
-    """Look after partitions that are being built: writers tell them what they do, unless nobody builds them any more; then they go."""
+    """Look after partitions that are being built: writers update them, unless nobody builds them any more; then they go."""
     if not config.metadata_partitions_inflight:
         return config
     if pending_builds(timeline):
@@ -214,7 +215,7 @@ def _define(table: DataTable, partition: str, kind: PartitionKind, sources: Time
 
 
 def _without_disabled(storage: Storage, config: TableConfig, sources: TimeAndIds, settings: MetadataSettings) -> TableConfig:
-    """Delete the partitions that options have switched off: first from the properties, so that nobody reads them any more."""
+    """Delete the partitions that options have switched off: first from the properties, so that no process reads them any more."""
     enabled_partitions = settings.enabled_partitions(config)
     dropped = [name for name in config.metadata_partitions if name not in enabled_partitions]
     if not dropped:

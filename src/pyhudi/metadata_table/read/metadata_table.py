@@ -245,7 +245,7 @@ class MetadataTable:
     def record_keys_of(self, index: str, values: Iterable[str | None]) -> dict[str | None, list[str]]:
         """Return the keys of the records that have these values, by a secondary index; None is the null value.
 
-        Values are texts as the index holds them: a date is its day's number.
+        Values are strings as the index holds them: a date is its day's number.
         """
         partition = self.partition(index)
         by_value: dict[str | None, list[str]] = defaultdict(list)

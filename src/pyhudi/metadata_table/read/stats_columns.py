@@ -66,7 +66,7 @@ def layout_of(schema: str) -> Layout | None:
 class RawBounds:
     """One of the two bounds of each record: `branch` is its wrapper's number, 0 for none, and `numbers` its value.
 
-    Of reals `numbers` are the bits; of texts and bytes they are where these begin in the data, and `sizes` their lengths.
+    Of reals `numbers` are the bits; of strings and bytes they are where these begin in the data, and `sizes` their lengths.
     """
 
     branch: Numbers
@@ -166,7 +166,7 @@ class _Cursors:
         return branches
 
     def text(self, mask: Mask | None = None) -> tuple[Numbers, Numbers]:
-        """Return where texts begin and their sizes."""
+        """Return where strings begin and their sizes."""
         sizes = self.number(mask)
         starts = self._offsets(mask).copy()
         if ((sizes < 0) | (sizes > self._limits(mask) - starts)).any():

@@ -1,7 +1,7 @@
 """Statistics of one column from the metadata table, as arrays of the type that the column has today.
 
-What cannot be said of today's type is null: bounds of another kind (numbers of a column that is text now), NaN, texts whose
-order is in doubt. Java orders texts by UTF-16 units, Parquet and Spark by UTF-8 bytes; the two agree on a bound that has no
+What cannot be said of today's type is null: bounds of another kind (numbers of a column that is text now), NaN, strings whose
+order is in doubt. Java orders strings by UTF-16 units, Parquet and Spark by UTF-8 bytes; the two agree on a bound that has no
 character from U+E000 on, whatever the values are.
 """
 

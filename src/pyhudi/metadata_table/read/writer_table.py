@@ -95,7 +95,7 @@ class MetadataWriterTable:
 
     @cached_property
     def view(self) -> CheckedView:
-        """Shows its files; each of its partitions is listed once, and held against what its commits say that they wrote."""
+        """Shows its files; each of its partitions is listed once, and compared with what its commits say that they wrote."""
         return CheckedView(self.storage, self.config, self.timeline)
 
     def with_instant(self, instant: Instant) -> MetadataWriterTable:

@@ -1,7 +1,7 @@
 """Compaction of the metadata table: its log files become base files, once there have been enough delta commits.
 
 Rules: `HoodieBackedTableMetadataWriter.compactIfNecessary`; docs/format/metadata-table.md#services-of-the-metadata-table. All slices with
-log files are in one plan. The data table's lock is held, so that nobody writes meanwhile. A run that was cut off is thrown away and
+log files are in one plan. The data table's lock is held, so that no process writes meanwhile. A run that was cut off is thrown away and
 planned again: its files were never seen, and log files of version 8 and later do not name the base file they lie on. Those of version 6
 do; there it also waits for actions of the data table that began before the last delta commit, as Apache Hudi does.
 """
@@ -46,7 +46,7 @@ def compact_if_due(
     built stay out: a base file of what writers told them would hide the one that is being written.
 
     Raises:
-        CorruptTableError: as of `roll_back_compactions`.
+        CorruptTableError: as in `roll_back_compactions`.
     """
     mdt = roll_back_compactions(mdt)
     return _compact(mdt, inflight) if delta_commits(mdt) >= max_delta_commits else mdt
@@ -84,7 +84,7 @@ def compact_partitions(mdt: MetadataWriterTable, names: Collection[str]) -> Meta
     """Compact some partitions of the metadata table, and return it as it is then.
 
     Raises:
-        CorruptTableError: as of `roll_back_compactions`.
+        CorruptTableError: as in `roll_back_compactions`.
     """
     return _compact_slices(roll_back_compactions(mdt), names)
 

@@ -34,7 +34,7 @@ def roll_back_with(mdt: MetadataWriterTable, storage: Storage, done: RollbackMet
     In version 6 a rollback leaves log files, and makes new ones, which are listed from then on. It may be repeated after a cut.
 
     Raises:
-        CorruptTableError: as of `roll_back`.
+        CorruptTableError: as in `roll_back`.
     """
     if mdt.config.layout == 1:
         mdt = _list_logs(mdt, storage, done)

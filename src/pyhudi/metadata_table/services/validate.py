@@ -1,7 +1,7 @@
-"""What the metadata table says held against storage: listings, and the footers of base files.
+"""What the metadata table says compared with storage: listings, and the footers of base files.
 
 Rules: `HoodieMetadataTableValidator` (partitions, file slices, column statistics, partition statistics). A problem is three
-texts: which check, of what, and what is wrong. Bounds of partitions may be wider than their rows, which costs time only.
+strings: which check, of what, and what is wrong. Bounds of partitions may be wider than their rows, which costs time only.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Partitions of the metadata table that are built while writers go on: `hoodie.table.metadata.partitions.inflight`.
+"""Partitions of the metadata table that are built while writers continue: `hoodie.table.metadata.partitions.inflight`.
 
 Rules: `RunIndexActionExecutor`, `HoodieTableMetadataUtil.getInflightAndCompletedMetadataPartitions`; docs/design/0077-index-builds.md.
 An `indexing` instant is pending on the data table's timeline meanwhile. Writers record what they do in these partitions, readers do not
@@ -51,7 +51,7 @@ def planned_partitions(storage: Storage, config: TableConfig, build: Instant) ->
 
 
 def is_under_way(instant: Instant, data: Timeline) -> bool:
-    """Tell whether a pending delta commit of the metadata table may be that of a build that goes on concurrently with writers.
+    """Tell whether a pending delta commit of the metadata table may be that of a build that continues concurrently with writers.
 
     It has the time of the indexing action, or, where Apache Hudi builds, one of those from before all commits.
     """

@@ -1,6 +1,7 @@
 """Functions of a column in filters: what a call means to indexes, and how Arrow computes it for rows.
 
-The functions are those of expression indexes, with Spark's meaning. Moments are shown by the clock of UTC, as the values of the table are.
+The functions are those of expression indexes, with Spark's meaning. Timestamps are shown by the clock of UTC, as the values of the table
+are.
 """
 
 from __future__ import annotations

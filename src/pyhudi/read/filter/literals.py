@@ -1,4 +1,5 @@
-"""What a literal of a filter means beside a column: a value of the column's type, and the comparison that says the same with it.
+"""What a literal of a filter means when it is compared with a column: a value of the column's type, and the comparison that says the same
+with it.
 
 Rules: Spark compares a whole number or decimal with `1.5` as decimals, exactly. Where no value of the column's type is such a number, the
 comparison goes over to the nearest one that is, or holds for all values or for none.
@@ -17,7 +18,7 @@ import pyarrow.types as pt
 
 from pyhudi.errors import UsageError
 
-#: Literals as the parser has them: `None` is NULL, a date and a timestamp are texts.
+#: Literals as the parser has them: `None` is NULL, a date and a timestamp are strings.
 Literal: TypeAlias = str | int | Decimal | bool | None
 _EQUAL: Final = ("=", "==")
 _UNEQUAL: Final = ("<>", "!=")
@@ -49,7 +50,7 @@ def compare_literals(symbol: str, value: Literal, kind: pa.DataType) -> tuple[st
 
 
 def members(values: list[Literal], kind: pa.DataType) -> pa.Array:
-    """Return those of the literals of a list, NULLs left out, that a column can be equal to; errors as of `compare_literals`."""
+    """Return those of the literals of a list, NULLs left out, that a column can be equal to; errors as in `compare_literals`."""
     compared_with = (compare_literals("=", value, kind) for value in values if value is not None)
     scalars = [same[1] for same in compared_with if isinstance(same, tuple)]
     if not pt.is_floating(kind):
@@ -61,7 +62,7 @@ def members(values: list[Literal], kind: pa.DataType) -> pa.Array:
 
 
 def scalar_of(value: Literal, kind: pa.DataType) -> pa.Scalar:
-    """Return a literal as a value of a type; errors as of `compare_literals`."""
+    """Return a literal as a value of a type; errors as in `compare_literals`."""
     try:
         if value is None:
             return pa.scalar(None, kind)
@@ -114,6 +115,6 @@ def _is_exact(value: object, kind: pa.DataType) -> bool:
 
 
 def _timestamp(text: str, kind: pa.DataType) -> pa.Scalar:
-    """Return a moment; a text without offset is in UTC, as the values of the table are."""
+    """Return a timestamp; a text without offset is in UTC, as the values of the table are."""
     naive = pa.scalar(text.replace("T", " ")).cast(pa.timestamp("us"))
     return naive if kind.tz is None else pa.scalar(naive.value, pa.timestamp("us", "UTC")).cast(kind)

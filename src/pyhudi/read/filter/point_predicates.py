@@ -58,7 +58,7 @@ def implied_keys(condition: Condition, schema: pa.Schema, key: KeyFields | None)
     Args:
         condition: the filter.
         schema: the table's columns, which tell the types of the key fields.
-        key: how keys are made of fields; None when nobody knows.
+        key: how keys are made of fields; None when unknown.
     """
     stated = implied_values(condition, Column((RECORD_KEY,), pa.string()))
     if stated is not None:

@@ -21,7 +21,7 @@ _TOKEN: Final = re.compile(
     re.VERBOSE,
 )
 
-#: Escapes of Spark's texts (`SparkParserUtils.unescapeSQLString`).
+#: Escapes of Spark's strings (`SparkParserUtils.unescapeSQLString`).
 _ESCAPED: Final = re.compile(r"''|\\(u[0-9A-Fa-f]{4}|U00(?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4}|[01][0-7]{2}|.)", re.DOTALL)
 _CONTROLS: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 

@@ -141,7 +141,7 @@ def open_changes(storage: Storage, query: ChangesQuery) -> ChangedRows:
 
     Raises:
         TableNotFound: there is no table.
-        UnsupportedError: the table has no meta columns, so that nobody knows which commit wrote a row; or a feature that is
+        UnsupportedError: the table has no meta columns, so that no process knows which commit wrote a row; or a feature that is
             not served.
         UsageError: a bound is no time, files of the end were cleaned away, or the span begins before the active timeline and may not be
             answered by a scan.

@@ -27,7 +27,7 @@ from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
 
 _BEGINNING: Final = ("earliest", "0", "000")
-#: The option by which a span may begin among archived commits, as error texts name it.
+#: The option by which a span may begin among archived commits, as error strings name it.
 FULL_SCAN: Final = "hoodie.datasource.read.incr.fallback.fulltablescan.enable"
 
 

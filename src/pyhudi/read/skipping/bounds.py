@@ -146,7 +146,7 @@ class _Evaluation:
         return bounds.has_values & ~only
 
     def _begins(self, bounds: Bounds, prefix: str) -> Mask:
-        """Return where a text with the prefix may be: not above all texts, nor below all that begin so."""
+        """Return where a text with the prefix may be: not above all strings, nor below all that begin so."""
         if not pt.is_string(bounds.low.type):
             return bounds.has_values
         low = _test(pc.utf8_slice_codeunits(bounds.low, 0, len(prefix)), "<=", pa.scalar(prefix))

@@ -62,7 +62,7 @@ def partition_bounds(table: MetadataTable, types: Types, paths: Sequence[str]) -
     """Return the bounds of columns in partitions.
 
     What they do not show: nulls of files that are older than the column, and the values of files whose footers tell no
-    bounds, which Apache Hudi passes over: long texts, and reals with NaN. So texts and reals have none here.
+    bounds, which Apache Hudi passes over: long strings, and reals with NaN. So strings and reals have none here.
     """
     recorded = {name: kind for name, kind in types.items() if not pt.is_string(kind) and not pt.is_floating(kind)}
     if not recorded:

@@ -19,7 +19,7 @@ from pyhudi.read.filter.condition import FunctionCall
 from pyhudi.read.skipping.bounds import Bounds
 
 _FIXED_ZONE: Final = re.compile(r"UTC|GMT|Z|Etc/UTC|Etc/GMT|[+-]\d\d:\d\d")
-#: Patterns whose texts are ordered as the times are: from years on, each part finer than the one before.
+#: Patterns whose strings are ordered as the times are: from years on, each part finer than the one before.
 _ORDERED: Final = re.compile(r"yyyy([^A-Za-z']*MM([^A-Za-z']*dd([^A-Za-z']*HH([^A-Za-z']*mm([^A-Za-z']*ss)?)?)?)?)?[^A-Za-z']*")
 _DAYS: Final = 1 << 30
 
@@ -64,7 +64,9 @@ def _shift_day(call: FunctionCall, side: pa.Array, sign: int) -> pa.Array:
 
 
 def _in_order(call: FunctionCall, column: Bounds) -> pa.BooleanArray:
-    """Return where the texts or days of both bounds are ordered as the bounds are: not beyond four digits of years, nor 32 bits of days."""
+    """Return where the strings or days of both bounds are ordered as the bounds are: not beyond four digits of years, nor 32 bits of
+    days.
+    """
     if call.function in ("date_format", "from_unixtime"):
         kind = pa.timestamp("s", "UTC") if call.function == "from_unixtime" else column.low.type
         years = [

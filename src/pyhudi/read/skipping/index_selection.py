@@ -1,4 +1,4 @@
-"""Expression indexes that speak of what a filter tests, and bloom filters asked for values.
+"""Expression indexes that refer to what a filter tests, and bloom filters asked for values.
 
 Rules: `ExpressionIndexSupport`, `BloomFiltersIndexSupport`. An index helps a test of the same function of the same column with the
 same arguments. Where the function depends on a time zone, the index must say in which one it was made: Apache Hudi's does not,
@@ -59,7 +59,7 @@ def _depends_on_zone(call: FunctionCall) -> bool:
 
 
 def without_values(table: MetadataTable, index: str, slices: Sequence[FileSlice], strings: Collection[str]) -> list[FileSlice]:
-    """Return the file slices that hold none of these texts, by an index of bloom filters; those with log files are not considered.
+    """Return the file slices that hold none of these strings, by an index of bloom filters; those with log files are not considered.
 
     Raises:
         CorruptTableError: the index is damaged.

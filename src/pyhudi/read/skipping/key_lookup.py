@@ -1,7 +1,7 @@
 """Which file groups hold the records that a filter can mean, by the record index and secondary indexes.
 
-Rules: `RecordLevelIndexSupport`, `SecondaryIndexSupport`. A record index knows one place of a key. Rows that were inserted beside
-others with their key, or in a second partition, are in no index. So it is asked only where keys are proven to be unique: it has
+Rules: `RecordLevelIndexSupport`, `SecondaryIndexSupport`. A record index knows one place of a key. Rows that were inserted concurrently
+with others with their key, or in a second partition, are in no index. So it is asked only where keys are proven to be unique: it has
 as many keys as the table has rows.
 """
 

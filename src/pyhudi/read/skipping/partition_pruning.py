@@ -93,7 +93,7 @@ def _is_recoverable(kind: pa.DataType, config: TableConfig) -> bool:
 
 
 def _value(text: str | None, kind: pa.DataType) -> pa.Scalar | None:
-    if text is None:  # null, or for texts also the empty one
+    if text is None:  # null, or for strings also the empty one
         return None if pt.is_string(kind) else pa.scalar(None, kind)
     try:
         return pa.scalar(text).cast(kind)

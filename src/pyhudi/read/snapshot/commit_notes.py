@@ -1,4 +1,4 @@
-"""What the newest commit of this package notes of its table, held against the table as it is: its properties, and its completed writes.
+"""What the newest commit of this package notes of its table, compared with the table as it is: its properties, and its completed writes.
 
 Apache Hudi commits without notes, so the newest commit that has them is looked for among the last ones. What was found is kept in memory:
 a completed commit never changes.
@@ -26,7 +26,9 @@ _MOST_COMMITS: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class _Notes:
-    """Texts of the notes of one commit; the first is empty where another writer made it, the second where nothing was committed before."""
+    """Strings of the notes of one commit; the first is empty where another writer made it, the second where nothing was committed
+    before.
+    """
 
     identity: str = ""
     committed: str = ""

@@ -48,7 +48,7 @@ def table_schema(
 ) -> StoredSchema:
     """Return the schema of the table's rows as of a timeline; `latest` is what its last commit says, where that was read already.
 
-    The properties are held against the newest note of the commits (`check_notes`), since every read and write comes by here;
+    The properties are compared with the newest note of the commits (`check_notes`), since every read and write comes by here;
     `is_past` says that the timeline ends before that of now.
 
     Raises:
@@ -57,21 +57,21 @@ def table_schema(
     stored = _stored_schema(storage, config, timeline, latest, is_past=is_past)
     if not config.drop_partition_columns:
         return stored
-    # Files and commits leave these columns out; Hudi puts them last, as texts, unless the table was made with a type for them.
+    # Files and commits leave these columns out; Hudi puts them last, as strings, unless the table was made with a type for them.
     dropped = [name for name in config.partition_fields if name not in stored.columns.names]
     in_paths = (pa.field(name, _type_in_paths(config, name)) for name in dropped)
     return StoredSchema(pa.schema([*stored.columns, *in_paths], metadata=stored.columns.metadata), stored.avro_json)
 
 
 def _type_in_paths(config: TableConfig, name: str) -> pa.DataType:
-    """Return the type in which a column that is in paths only is shown: that of the statement that made the table, if texts tell it."""
+    """Return the type in which a column that is in paths only is shown: that of the statement that made the table, if strings tell it."""
     made = None if config.create_schema_json is None else avro_to_arrow(config.create_schema_json)
     kind = made.field(name).type if made is not None and name in made.names else pa.string()
     return kind if comes_back_from_paths(kind) else pa.string()
 
 
 def comes_back_from_paths(kind: pa.DataType) -> bool:
-    """True when a column of this type that files leave out is read from paths as it was written; others come back as texts."""
+    """True when a column of this type that files leave out is read from paths as it was written; others come back as strings."""
     return bool(pt.is_string(kind) or pt.is_integer(kind) or pt.is_date(kind) or pt.is_boolean(kind))
 
 

@@ -131,7 +131,7 @@ class Snapshot:
         return self._view.latest_slices(partition_path)
 
     def with_checksums(self, file_slice: FileSlice) -> FileSlice:
-        """Return a slice that is about to be read whole with the checksums of its log files, unless they shall not be verified."""
+        """Return a slice that is about to be read whole with the checksums of its log files, unless verification is switched off."""
         if not self.query.verifies_pages:
             return file_slice
         return with_checksums(self.storage, self.config, self.latest, file_slice)

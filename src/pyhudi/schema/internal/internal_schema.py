@@ -54,7 +54,7 @@ class MapType:
     value: Field
 
 
-#: Types without parts are texts such as `int`, `timestamp` or `decimal(10, 2)`.
+#: Types without parts are strings such as `int`, `timestamp` or `decimal(10, 2)`.
 FieldType: TypeAlias = str | RecordType | ListType | MapType
 
 

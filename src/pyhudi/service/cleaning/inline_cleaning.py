@@ -49,7 +49,7 @@ def clean_before_write(runner: ServiceRunner, options: Options) -> None:
 
     Raises:
         OptionError: an option is wrong.
-        HudiError: as of `Services.clean`.
+        HudiError: as in `Services.clean`.
     """
     settings = clean_settings(options)
     if settings.before_write:

@@ -16,7 +16,7 @@ from pyhudi.spec.instant import Instant
 
 @dataclass(frozen=True, slots=True)
 class ClusteringResult(ServiceResult):
-    """One clustering; further fields as of `ServiceResult`.
+    """One clustering; further fields as in `ServiceResult`.
 
     `slices` file slices of `partitions` partitions are rewritten, in `groups` groups. When buckets are resized, `splits` buckets are split
     in two, and `merged` buckets are merged into fewer. `checkpoint` is the value of

@@ -1,6 +1,6 @@
 """Clustering as a table service: rewriting of file groups, or resizing of the buckets of a table with consistent hashing.
 
-Readers go on while it runs, and so do writers to other file groups (`update_strategy`). Rules: `ClusteringPlanActionExecutor`.
+Readers continue while it runs, and so do writers to other file groups (`update_strategy`). Rules: `ClusteringPlanActionExecutor`.
 """
 
 from __future__ import annotations

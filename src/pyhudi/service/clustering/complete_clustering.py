@@ -29,7 +29,7 @@ def complete(table: LockedTable, work: StartedResizing, results: Sequence[TaskRe
     """Complete the resizing, and return the completed instant; `engine` names what ran the tasks.
 
     Raises:
-        ConflictError: somebody took the resizing off the timeline or ran it too, changed a bucket, or changed the schema.
+        ConflictError: another process took the resizing off the timeline or ran it too, changed a bucket, or changed the schema.
         StorageError: a file is not there in full, or the storage failed; nothing is visible.
         UnknownOutcomeError: the storage gave no answer to the last step.
     """

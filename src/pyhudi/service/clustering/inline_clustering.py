@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 def cluster_before_write(runner: ServiceRunner, options: Options, config: TableConfig) -> None:
-    """Check the options of clustering, and run what is planned where it is run inline; errors as of `run_pending`.
+    """Check the options of clustering, and run what is planned where it is run inline; errors as in `run_pending`.
 
     Raises:
         OptionError: options contradict each other.

@@ -1,7 +1,7 @@
 """The resizing of buckets of consistent hashing, one kind of clustering.
 
-Rules: `ClusteringPlanActionExecutor`, `SparkExecuteClusteringCommitActionExecutor`. Readers go on while it runs, writers of pyhudi wait for
-the end of the plan.
+Rules: `ClusteringPlanActionExecutor`, `SparkExecuteClusteringCommitActionExecutor`. Readers continue while it runs, writers of pyhudi wait
+for the end of the plan.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Holds a plan against the table as it is now: its slices are resized as planned, or nothing is.
 
-Apache Hudi's writers go on while a resizing is planned: what they write to a planned bucket they write to the buckets that take its place
-as well, into log files that carry the resizing's own time and count once it is done
+Apache Hudi's writers continue while a resizing is planned: what they write to a planned bucket they write to the buckets that take its
+place as well, into log files that carry the resizing's own time and count once it is done
 (`SparkConsistentBucketDuplicateUpdateStrategy`). So logs beyond the plan's are left out, if their commits wrote there too.
 """
 
@@ -33,7 +33,7 @@ def planned_buckets(table: LockedTable, instant: Instant, groups: Sequence[Bucke
     """Return what a pending resizing is about, as it is now.
 
     Raises:
-        ConflictError: a bucket was changed since by somebody who did not know of the plan.
+        ConflictError: a bucket was changed since by a writer that did not know the plan.
         CorruptTableError: the plan does not fit the hashing metadata of its partitions.
     """
     # Not the view that checks sizes: writers of Apache Hudi put rows into the new buckets, which no reader sees before the plan has run.
@@ -82,7 +82,7 @@ def _names(file_slice: FileSlice) -> frozenset[str]:
 
 
 def _check_written_twice(view: FileSystemView, instant: Instant, group: BucketGroup, id_: FileGroupId) -> None:
-    """Refuse to go on when a commit wrote to a planned bucket and not to those that take its place: its rows would be lost."""
+    """Refuse to continue when a commit wrote to a planned bucket and not to those that take its place: its rows would be lost."""
     commits = [one for one in view.timeline.data_instants() if one.requested > instant.requested]
     written = []
     for commit in commits:

@@ -80,7 +80,7 @@ def render_plan(
         missing: partition paths with slices that are left for the next plan.
         settings: what else is in the plan.
         uri: the table's; plans of clustering name files in full.
-        default_base_bytes: as of `plan_groups`.
+        default_base_bytes: as in `plan_groups`.
         extra_metadata: what the strategy notes for its next plan.
     """
     parameters = {SORT_COLUMNS: ",".join(settings.sort_columns)} if settings.sort_columns else {}

@@ -1,7 +1,7 @@
 """What a write does that changes file groups of a planned clustering.
 
 Rules: `SparkRejectUpdateStrategy`, `SparkAllowUpdateStrategy`, `BaseSparkCommitActionExecutor.clusteringHandleUpdate`,
-`DeletePartitionUtils`. Writes to other file groups go on beside a plan in any case.
+`DeletePartitionUtils`. Writes to other file groups continue next to a plan in any case.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def refuse_to_roll_back(options: Options) -> None:
 
 
 def give_way(table: LockedTable, changed: Collection[FileGroupId], replaced: Collection[FileGroupId], options: Options) -> LockedTable:
-    """Let a write that is planned go beside the planned clusterings, and return the table without those that it rolled back.
+    """Let a planned write run concurrently with the planned clusterings, and return the table without those that it rolled back.
 
     Args:
         table: the table; the write has not begun.

@@ -15,7 +15,7 @@ from pyhudi.spec.instant import Action, Instant
 
 @dataclass(frozen=True, slots=True)
 class CompactionResult(ServiceResult):
-    """One compaction or log compaction; further fields as of `ServiceResult`.
+    """One compaction or log compaction; further fields as in `ServiceResult`.
 
     `slices` are those of the plan, with `log_files` of `log_bytes` bytes; `declined` of them were left alone because others had replaced
     them.

@@ -45,7 +45,7 @@ def cancel(table: LockedTable, instant: Instant, plan: CompactionPlan) -> None:
 def written_files(table: LockedTable, instant: Instant, plan: CompactionPlan) -> tuple[str, ...]:
     """Return the paths of the files that runs of a plan left: what the markers name, and what else lies in the plan's partitions.
 
-    A compaction writes base files, and logs of changes beside them; in layout 1 other log files that carry its time in their names are
+    A compaction writes base files, and logs of changes next to them; in layout 1 other log files that carry its time in their names are
     those of later delta commits.
     """
     parse = parse_base_file_name if instant.action is Action.COMPACTION else parse_log_file_name

@@ -1,7 +1,7 @@
 """Compaction and log compaction as table services.
 
 Rules: `ScheduleCompactionActionExecutor`, `RunCompactionActionExecutor`. From the plan on, new log files of the planned groups
-belong to the next slice (`fsview`), so writers go on while it runs.
+belong to the next slice (`fsview`), so writers continue while it runs.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from pyhudi.timeline.clock import Clock, format_instant, zone_of
 
 
 def check_compaction_options(options: Options, config: TableConfig, clock: Clock) -> None:
-    """See before a write to a merge-on-read table that the compaction after it can be had; errors as of `compaction_settings`."""
+    """See before a write to a merge-on-read table that the compaction after it can be had; errors as in `compaction_settings`."""
     if config.is_merge_on_read:
         compaction_settings(options, clock.now().date())
 

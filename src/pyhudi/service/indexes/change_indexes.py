@@ -64,9 +64,9 @@ class Indexing:
     wait_s: float = 60.0
 
     def create(self, request: IndexRequest, *, if_not_exists: bool = False, dry_run: bool = False, only_plan: bool = False) -> IndexChange:
-        """Build an index from what the table holds, while writers go on; each write keeps it in step.
+        """Build an index from what the table holds, while writers continue; each write keeps it in step.
 
-        A secondary index needs the record index, `partition_stats` need `column_stats`: what is missing is built beside it. A build of the
+        A secondary index needs the record index, `partition_stats` need `column_stats`: what is missing is built, too. A build of the
         same index that was cut off, or is planned, is run.
 
         Args:
@@ -109,7 +109,7 @@ class Indexing:
     def run_pending(self, instant: str | None = None, *, dry_run: bool = False) -> tuple[IndexChange, ...]:
         """Run the pending builds, the oldest first, or the one of a requested time; those that were cut off begin again.
 
-        Apache Hudi's are run, too: nobody else must be at work on them.
+        Apache Hudi's are run, too: no other process must be at work on them.
 
         Raises:
             UsageError: no such build is pending.
@@ -129,14 +129,14 @@ class Indexing:
         return tuple(done)
 
     def cancel(self, instant: str, *, dry_run: bool = False) -> IndexChange:
-        """Take a pending build off the timeline with all that it made; errors as of `run_pending`."""
+        """Take a pending build off the timeline with all that it made; errors as in `run_pending`."""
         with self._lock_exclusively(), self._locked() as (table, _):
             build = find_pending(table.timeline, instant, self.storage.uri)
             names = planned_partitions(table.storage, table.config, build) if dry_run else cancel(table, build)
         return IndexChange(dropped=names, instant=instant)
 
     def drop(self, name: str, *, if_exists: bool = False, dry_run: bool = False) -> IndexChange:
-        """Drop an index by the name it was made with, or by that of its partition; arguments as of `create`.
+        """Drop an index by the name it was made with, or by that of its partition; arguments as in `create`.
 
         Raises:
             UsageError: there is no such index, or another one needs it.
@@ -162,7 +162,7 @@ class Indexing:
         return IndexChange(dropped=tuple(one for one in names if one in known), seconds=time.perf_counter() - started)
 
     def rebuild(self, *, dry_run: bool = False) -> IndexChange:
-        """Build the metadata table again, with all partitions that it has; arguments as of `create`.
+        """Build the metadata table again, with all partitions that it has; arguments as in `create`.
 
         Raises:
             UnsupportedError: it has a partition that this release does not write.
@@ -238,7 +238,7 @@ def _to_build(table: LockedTable, build: Instant) -> tuple[str, ...]:
 
 
 def _defined(request: IndexRequest, table: LockedTable, stored: StoredSchema) -> IndexDefinition | None:
-    """Return the definition of what is asked for, None for statistics or filters of all columns; errors as of `create`."""
+    """Return the definition of what is asked for, None for statistics or filters of all columns; errors as in `create`."""
     if not request.is_whole:
         return definition_of(request, table.config, stored.columns)
     check_whole(request, table.config)

@@ -20,7 +20,7 @@ _LONGEST = 160
 
 
 def check_types(name: Any, columns: Any, using: Any, options: Any) -> None:
-    """Refuse arguments that are no texts.
+    """Refuse arguments that are no strings.
 
     Raises:
         UsageError: says which argument is wrong.

@@ -43,7 +43,7 @@ class IndexRequest:
         columns: the columns it is of, names into structs parted by dots.
         using: its type: `column_stats` or `bloom_filters` of an expression, None for a secondary index.
         options: `expr` and its arguments, options of bloom filters.
-        zone: the time zone in which an expression takes moments for days.
+        zone: the time zone in which an expression takes timestamps for days.
     """
 
     name: str

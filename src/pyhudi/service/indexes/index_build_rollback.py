@@ -73,7 +73,9 @@ def _without(table: LockedTable, names: Collection[str], retained: Collection[st
 
 
 def _delete_files(mdt: MetadataWriterTable | None, build: Instant, built_by_others: Collection[str]) -> None:
-    """Delete what a run wrote into partitions that somebody else has built meanwhile: the instant goes that tells that nobody reads it."""
+    """Delete what a run wrote into partitions that another process has built meanwhile: the instant goes that tells that nobody reads
+    it.
+    """
     if mdt is None:
         return
     for name in built_by_others:

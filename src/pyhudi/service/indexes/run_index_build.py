@@ -1,4 +1,4 @@
-"""Runs a planned build of indexes while writers go on.
+"""Runs a planned build of indexes while writers continue.
 
 The table's lock is held to start and to complete. start - roll back what a dead run left; inflight; begin the partitions with all their
 file groups, then name them in the properties: from here on writers record what they do in them. In between the file groups get what the
@@ -62,7 +62,7 @@ def run(locked: Locked, requested: str, *, forget: bool) -> tuple[str, ...]:
         UsageError: no such build is pending, or the metadata table is missing.
         UnsupportedError: the build makes an index that is not known.
         CorruptTableError: its plan is damaged.
-        ConflictError: somebody else took the build back, or compacted what it was writing, or the lock was lost; nothing of this run is
+        ConflictError: another process took the build back, or compacted what it was writing, or the lock was lost; nothing of this run is
             visible.
         UnknownOutcomeError: the storage failed in the last step without saying whether the build is complete.
     """
@@ -118,7 +118,7 @@ def _laid_out(table: LockedTable, mdt: MetadataWriterTable, file_ids: Mapping[st
 
 
 def _defined(table: LockedTable, data: DataTable, names: tuple[str, ...]) -> tuple[LockedTable, DataTable]:
-    """Define those of the partitions that need a definition and have none: nobody said more than that there shall be one."""
+    """Define those of the partitions that need a definition and have none: the options only enable them."""
     known = load_definitions(table.storage, table.config)
     matches = {name: kind.definition(data, name) for name, kind in with_kinds(names).items() if name not in known}
     new = {name: definition for name, definition in matches.items() if definition is not None}

@@ -54,7 +54,7 @@ def _partitions(view: FileSystemView, settings: TtlSettings) -> Iterator[Expired
 
 
 def _created(view: FileSystemView, path: str) -> str:
-    """Return the instant that made a partition; empty when nobody knows."""
+    """Return the instant that made a partition; empty when it is unknown."""
     try:
         return read_partition_metafile(view.storage, path).commit_time
     except (FileNotFoundError, CorruptTableError):

@@ -71,7 +71,7 @@ def show_expired(view: FileSystemView, settings: TtlSettings, now: str) -> TtlRe
 
 
 def check_ttl_options(options: Options) -> None:
-    """See before a write that the lifetimes after it can be had; errors as of `ttl_settings`."""
+    """See before a write that the lifetimes after it can be had; errors as in `ttl_settings`."""
     if options.flag("hoodie.partition.ttl.inline"):
         ttl_settings(options)
 

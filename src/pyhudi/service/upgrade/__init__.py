@@ -1,6 +1,6 @@
 """Moving a table to another table version: upgrade and downgrade between 6, 8 and 9, and the change of its type.
 
-A table is of one version at any moment: all that the new version needs is written beside what the old one has, one replacement of
+A table is of one version at any moment: all that the new version needs is written next to what the old one has, one replacement of
 `hoodie.properties` switches, and only then is the old deleted.
 """
 

@@ -2,7 +2,7 @@
 
 Rules: `SevenToEightUpgradeHandler`, `EightToSevenDowngradeHandler`. Commits, delta commits and replace commits are JSON in layout 1 and
 Avro in layout 2, in every state; completed names of layout 2 hold a completion time, for which layout 1 has the time of the file's last
-change; clusterings are replace commits in layout 1. All other files keep their bytes. Files of the other layout are written beside those
+change; clusterings are replace commits in layout 1. All other files keep their bytes. Files of the other layout are written next to those
 that are there, whose bytes are not touched.
 """
 

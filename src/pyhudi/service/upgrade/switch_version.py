@@ -3,7 +3,7 @@
 In this order, so that a cut at any call leaves a table of one version that readers read right:
 
 1. what an earlier change left over is deleted: files of the layout that the table does not have;
-2. the timeline and its archive are written in the layout of the new version, beside the old ones (between 8 and 9 they stay as they are);
+2. the timeline and its archive are written in the layout of the new version, next to the old ones (between 8 and 9 they stay as they are);
 3. a file in the old timeline's folder tells readers who come in between to look at the properties once more;
 4. one replacement of `hoodie.properties` is the change;
 5. the old timeline's files are deleted, the oldest first; indexes that the version does not have go; the metadata table gets the version.

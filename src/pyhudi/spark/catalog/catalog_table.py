@@ -42,7 +42,7 @@ class CatalogTable:
 
     @property
     def quoted_name(self) -> str:
-        """The name for SQL texts."""
+        """The name for SQL strings."""
         return f"`{SESSION_CATALOG}`.`{self.database}`.`{self.name}`"
 
 

@@ -1,7 +1,7 @@
 """Record keys and partition paths of Spark rows, equal to what `kernels.keys.key_kernels` makes of the same values.
 
 A record key is text that Spark can make itself for most types. Paths of plain values are made by the kernel on the distinct values
-and joined back, so there is one rule for escaping. What Spark has no expression for (moments in paths, timestamps as text, bytes, a
+and joined back, so there is one rule for escaping. What Spark has no expression for (timestamps in paths, timestamps as text, bytes, a
 user's generator) the kernel makes inside tasks, of the columns that it needs. So it does with floating point numbers, whose text in Spark
 is that of the JVM's release and of which Spark takes -0.0 for 0.0, and with decimals of many places, which Spark writes without exponent.
 """
@@ -46,7 +46,7 @@ _VALUE = "_pyhudi_value_{}"
 _TEXT_TYPES = (StringType, IntegralType, BooleanType, DateType)
 #: Java writes decimals of more places with an exponent where they are small: `1E-7`.
 _PLAIN_SCALE: Final = 6
-#: Partition values that are made into paths in tasks: a moment is seldom there twice, and Spark takes -0.0 for 0.0.
+#: Partition values that are made into paths in tasks: a timestamp is seldom there twice, and Spark takes -0.0 for 0.0.
 _MADE_IN_TASKS = (TimestampType, TimestampNTZType, FloatType, DoubleType)
 #: Begins what is in the place of a path that a task could not make, and says why not. No path holds it.
 _REFUSED: Final = "\0"
@@ -119,7 +119,7 @@ def _type(frame: DataFrame, name: str) -> DataType:
 
 
 def _in_tasks(fields: Sequence[str], make: Callable[[pa.Table], pa.Array]) -> Column:
-    """Return what a kernel makes of some columns, as texts; where it refuses a row, the reason after `_REFUSED` for the batch."""
+    """Return what a kernel makes of some columns, as strings; where it refuses a row, the reason after `_REFUSED` for the batch."""
     heads = list(dict.fromkeys(field.partition(".")[0] for field in fields))
 
     def of_batch(*columns: pa.Array) -> pa.Array:
@@ -132,7 +132,7 @@ def _in_tasks(fields: Sequence[str], make: Callable[[pa.Table], pa.Array]) -> Co
 
 
 def _batchwise(make: Callable[..., pa.Array], columns: Sequence[Column]) -> Column:
-    """Return the texts that a function of Arrow arrays makes of columns, batch by batch, inside tasks."""
+    """Return the strings that a function of Arrow arrays makes of columns, batch by batch, inside tasks."""
 
     def of_batch(*arrays: pa.Array) -> pa.Array:
         return make(*arrays)

@@ -88,7 +88,7 @@ def _with_new_path(named: DataFrame, config: TableConfig, instant: str) -> DataF
 
 
 def _route_moves(rows: DataFrame) -> DataFrame:
-    """Return the rows with a delete where those stand whose partition changes, and these as new ones in their own."""
+    """Return the rows; those whose partition changes become a delete in the old partition and a new record in the new one."""
     stays = F.col(_NEW_PATH) == F.col(PARTITION_PATH)
     unmoved = rows.filter(stays).withColumn(DELETE_COLUMN, F.lit(False))
     left = rows.filter(~stays).withColumn(DELETE_COLUMN, F.lit(True))

@@ -129,7 +129,7 @@ def items_of(sequence: JavaObject) -> list[JavaObject]:
 
 
 def entries_of(mapping: JavaObject) -> dict[str, str]:
-    """Return a Scala Map of texts in one round trip.
+    """Return a Scala Map of strings in one round trip.
 
     `Map.mkString` writes `key -> value`; the control character between the entries is in no key or value that SQL can
     state.

@@ -26,7 +26,7 @@ class _Patch:
         setattr(owner, name, replacement)
 
     def undo(self) -> bool:
-        """Put the original back; False when somebody else has replaced the replacement since."""
+        """Put the original back; False when another process has replaced the replacement since."""
         if vars(self.owner).get(self.name) is not self.replacement:
             return False
         if self._was_inherited:

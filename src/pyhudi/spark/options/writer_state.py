@@ -1,6 +1,6 @@
 """What a user told a `DataFrameWriter`, remembered on the Python side.
 
-Spark keeps a writer's format, mode and options in the JVM and hands none of them back. So the chained calls are noted here, beside
+Spark keeps a writer's format, mode and options in the JVM and hands none of them back. So the chained calls are noted here, next to
 being passed on, and a writer that turns out to write another format is not changed at all.
 """
 
@@ -50,7 +50,7 @@ class WriterState:
         partition_by: str | list[str] | None = None,
         options: Mapping[str, object] | None = None,
     ) -> WriterState:
-        """Return the state after the arguments that `save` and `saveAsTable` take beside the chained calls."""
+        """Return the state after the arguments that `save` and `saveAsTable` take in addition to the chained calls."""
         columns = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by or self.partition_by)
         given = {name: option_text(value) for name, value in (options or {}).items() if value is not None}
         return replace(

@@ -45,7 +45,7 @@ class TableResolver:
             session: The id of the session that asks.
             database: The table's database in the session's catalog; empty when it is named by its path.
             table: Its name, or its path.
-            options: What the query states beside the name.
+            options: The options of the query.
         """
         if _DISABLED.get(session):
             return _REFUSAL

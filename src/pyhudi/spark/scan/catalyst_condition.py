@@ -2,7 +2,7 @@
 
 Spark's optimizer has done the hard part: literals have the type of their column, casts around columns are removed where they can
 be, NOT is in front of few things. A filter comes over as one JSON text; a second look into the JVM is needed only for
-moments, whose text depends on a time zone, and for long lists of values, which the text leaves out. What is not known is
+timestamps, whose text depends on a time zone, and for long lists of values, which the text leaves out. What is not known is
 `Unknown`: it rules nothing out.
 """
 

@@ -35,7 +35,7 @@ class PartitionValueError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """Files to be scanned with the same partition values: the texts of these, and the files as (URI, size, modified).
+    """Files to be scanned with the same partition values: the strings of these, and the files as (URI, size, modified).
 
     The text of `MASK` is Base64.
     """
@@ -54,7 +54,7 @@ class _Mapping:
 
 
 class PartitionValues:
-    """Partition values of one schema, typed by Catalyst from the texts of the partition paths."""
+    """Partition values of one schema, typed by Catalyst from the strings of the partition paths."""
 
     def __init__(self, session: SparkSession, schema: StructType) -> None:
         """Prepare for partitions of this schema; the JVM is asked when the first question comes."""
@@ -76,7 +76,7 @@ class PartitionValues:
         """Return the positions of the partitions that pass all of Spark's partition filters.
 
         Args:
-            partitions: The texts of the partition values of each partition.
+            partitions: The strings of the partition values of each partition.
             filters: A Scala Seq of resolved Catalyst expressions over the partition columns, not empty.
 
         Raises:
@@ -120,13 +120,13 @@ class PartitionValues:
 
     @cached_property
     def _numbered_row(self) -> _Mapping:
-        """From the texts and the position of a partition to a row of its typed values and the position."""
+        """From the strings and the position of a partition to a row of its typed values and the position."""
         element = StructType([*self._strings, StructField("position", IntegerType())])
         partition = self._make.variable("partition", element)
         return _Mapping(partition, self._typed_row(partition, len(self._schema)), self._make.array_of(element))
 
     def _typed_row(self, strings: JavaObject, position: int | None = None) -> JavaObject:
-        """Return the row of typed values for a struct of texts; `position` is a field to add as it is."""
+        """Return the row of typed values for a struct of strings; `position` is a field to add as it is."""
         make = self._make
         fields = [(field.name, self._value(field, make.part(strings, n))) for n, field in enumerate(self._schema.fields)]
         if position is not None:
@@ -174,7 +174,7 @@ def partition_values(session: SparkSession, schema_json: str) -> PartitionValues
 
 
 def _number_values(strings: Strings) -> dict[str, str | int | None]:
-    """Return texts under their numbers: names of columns may be anything, also twice the same but for case."""
+    """Return strings under their numbers: names of columns may be anything, also twice the same but for case."""
     return {str(n): text for n, text in enumerate(strings)}
 
 

@@ -114,7 +114,7 @@ class SnapshotFileIndex:
         with self._lock:
             uris = [uri for path, _ in self._search.everything() for uri, _ in self._stored(path)]
         pattern = jvm.java_class(self._session, "java.util.regex.Pattern")
-        # One call whatever the number of files. NUL is in no path, and `split` leaves out empty texts at the end.
+        # One call whatever the number of files. NUL is in no path, and `split` leaves out empty strings at the end.
         return pattern.compile("\0").split("\0".join([*uris, ""]) or "\0")
 
     @propagate_errors
@@ -170,7 +170,7 @@ class SnapshotFileIndex:
     def _refuse_pipes(self, partition_paths: Sequence[str]) -> None:
         """Refuse what is no file where data files are: Spark would open a named pipe and wait for ever.
 
-        A view by listing has seen it. Names from a metadata table are held against the folders, which tell the kinds of what is in them
+        A view by listing has seen it. Names from a metadata table are compared with the folders, which tell the kinds of what is in them
         without looking at each. Object stores have files only.
 
         Raises:
@@ -266,7 +266,7 @@ def merges(snapshot: Snapshot) -> bool:
 
 
 def scans_of(storage: Storage) -> str:
-    """Return how the texts of all file indexes of a table begin."""
+    """Return how the strings of all file indexes of a table begin."""
     return f"HudiFiles({hadoop_base(storage)}, "
 
 

@@ -37,7 +37,7 @@ class PartitionSearch:
         self._values = values
 
     def everything(self) -> list[tuple[str, Strings]]:
-        """Return all partitions with the texts of their values."""
+        """Return all partitions with the strings of their values."""
         below = (path for folder in self._snapshot.partition_folders for path in self._snapshot.partitions_below(folder))
         return [(path, self._strings(path)) for path in below]
 
@@ -108,7 +108,7 @@ class PartitionSearch:
         return {field.name for field in self._schema.fields if isinstance(field.dataType, StringType)}
 
     def _strings(self, path: str) -> Strings:
-        """Return the texts of the shown columns.
+        """Return the strings of the shown columns.
 
         Raises:
             CorruptTableError: the path does not hold one value for each partition field.

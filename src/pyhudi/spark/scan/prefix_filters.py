@@ -55,7 +55,7 @@ def _test_of(condition: JavaObject) -> PrefixTest:
 
 
 def _compares(kind: str, value: object, prefix: str) -> bool:
-    """Answer for a comparison with one text; Spark orders texts by UTF-8 bytes, Python by code points: the same."""
+    """Answer for a comparison with one text; Spark orders strings by UTF-8 bytes, Python by code points: the same."""
     if not isinstance(value, str):
         return True
     if kind.startswith("Greater"):

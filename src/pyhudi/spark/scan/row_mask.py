@@ -20,7 +20,7 @@ from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.column_expressions import Expressions
 from pyhudi.spark.jvm.jvm import JavaObject
 
-#: The partition column of the bits; empty for files all of whose rows count. A text, since the bytes of Spark's texts are read in place:
+#: The partition column of the bits; empty for files all of whose rows count. A text, since the bytes of Spark's strings are read in place:
 #: a test of `BINARY` bytes makes an object for each row.
 MASK: Final = StructField("_pyhudi_masked_rows", StringType(), nullable=False)
 

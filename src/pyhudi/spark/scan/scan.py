@@ -28,7 +28,7 @@ from pyhudi.spark.scan.promoted_files import promoted_parts
 from pyhudi.spark.scan.row_mask import row_index_column, without_masked
 from pyhudi.spark.scan.schema_versions import version_parts
 
-#: Spark's readers, the vectorised one too, take pages from parquet-java, which holds them against their CRCs where this is set.
+#: Spark's readers, the vectorised one too, take pages from parquet-java, which compares them with their CRCs where this is set.
 _VERIFY = "parquet.page.verify-checksum.enabled"
 _DATASOURCES = "org.apache.spark.sql.execution.datasources"
 
@@ -94,7 +94,7 @@ def _of_the_span(session: SparkSession, plan: JavaObject, written: Written) -> J
 def _relation(session: SparkSession, index: SnapshotFileIndex, columns: StructType, verify: bool) -> JavaObject:
     """Return the logical relation; a column of both schemas keeps its place and takes its value from the path.
 
-    `verify` holds pages against their CRCs.
+    `verify` compares pages with their CRCs.
     """
     gateway = session.sparkContext._gateway  # noqa: SLF001 - no public name
     ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""File slices with logs, merged when a query runs: which base rows no longer count, and files of the rows that stand instead.
+"""File slices with logs, merged when a query runs: which base rows no longer count, and files of the rows that replace them.
 
 What was merged once serves every later query of the session that reads the same slice. The files of a slice live as
 long as the cache or any scan holds it.
@@ -39,7 +39,7 @@ _CACHED_BYTES: Final = 1024 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class MergedSlice:
-    """`masked` has a bit for each base row that does not count; `files` hold the rows that stand instead."""
+    """`masked` has a bit for each base row that does not count; `files` hold the rows that replace them."""
 
     masked: bytes
     files: tuple[DeltaFile, ...]

@@ -75,7 +75,7 @@ class StreamSink:
             frame.unpersist()
 
     def _write(self, frame: DataFrame, batch: StreamBatch, options: Options) -> None:
-        """Write a batch, trying again when somebody else or the storage was in the way."""
+        """Write a batch, trying again when another process or the storage was in the way."""
         tries = max(1, options.integer(f"{_STREAMING}retry.count"))
         wait_s = options.integer(f"{_STREAMING}retry.interval.ms") / 1000
         for attempt in range(1, tries + 1):

@@ -4,7 +4,7 @@ Rules: `HoodieStreamSourceV2`. An offset is the completion time of a commit (its
 incremental read between two of them. Spark 4 lets Python tell the offsets, in a process of its own, and read in its tasks; the classes
 here run there.
 
-Spark 4.1 asks for the newest offset without saying where the stream stands. A limit of commits a batch knows it all the same: from the
+Spark 4.1 asks for the newest offset without the position of the stream. A limit of commits a batch knows it nevertheless: from the
 batch planned last, which Spark plans again, over nothing, when a stream is restarted.
 """
 

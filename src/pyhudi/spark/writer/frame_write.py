@@ -92,7 +92,7 @@ def without_engine(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def local_bytes_max(session: SparkSession, options: Mapping[str, str]) -> int:
-    """Return up to how many bytes are read and joined in this process; none when everything shall be Spark's work."""
+    """Return up to how many bytes are read and joined in this process; 0 when Spark does all the work."""
     choice = _engine_choice(session, options)
     return 0 if choice.engine == "spark" else choice.max_bytes
 

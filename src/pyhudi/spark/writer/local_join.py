@@ -45,7 +45,7 @@ _FILES_MAX: Final = 32
 _ROWS_MAX: Final = 10_000
 
 _TYPES: Final = (*PLAIN_TYPES, TimestampType, TimestampNTZType)
-#: Whole numbers of any two types, and texts and dates with their like, are equal in Spark just where they are in Python.
+#: Whole numbers of any two types, and strings and dates with their like, are equal in Spark just where they are in Python.
 _WHOLE: Final = (ByteType(), ShortType(), IntegerType(), LongType())
 _ALIKE: Final = (StringType(), DateType())
 #: Where the matches of a row are that has none.
@@ -166,7 +166,7 @@ def _among(field: pa.Field, values: Iterable[Any]) -> pc.Expression:
 
 
 def _row_indices_by_key(keys: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[int | None]]:
-    """Return where each key stands; none holds a null, as no such row was asked for."""
+    """Return the index of each key; none holds a null, as no such row was asked for."""
     indices: dict[tuple[Any, ...], list[int | None]] = defaultdict(list)
     for at, key in enumerate(keys):
         indices[key].append(at)

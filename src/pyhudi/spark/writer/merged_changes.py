@@ -66,7 +66,7 @@ def _drop_no_op_rows(frame: DataFrame) -> DataFrame:
 
 
 def _updates(rows_with_location: DataFrame, config: TableConfig, instant: str) -> list[DataFrame]:
-    """Return new versions of located records: where they stand; of those whose partition changes, a delete there and a new record."""
+    """Return new versions of located records at their locations; for those whose partition changes, a delete and a new record."""
     renamed = rows_with_location.withColumnsRenamed({RECORD_KEY: _OLD_KEY, PARTITION_PATH: _OLD_PATH, FILE_NAME: FILE_ID_COLUMN})
     keyed = with_keys(renamed.drop(DELETE_COLUMN), key_generator(config, instant=instant), instant)
     if config.record_key_fields:

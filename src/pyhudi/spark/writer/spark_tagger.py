@@ -84,12 +84,12 @@ class SparkTagger:
 
     @property
     def engine(self) -> LocalEngine:
-        """What an index does beside the join is done by threads of the driver."""
+        """The work of an index outside the join is done by threads of the driver."""
         return LocalEngine()
 
     @property
     def service_engine(self) -> None:
-        """Table services beside the write run in threads of the driver."""
+        """Table services that follow the write run in threads of the driver."""
         return
 
     @property

@@ -1,4 +1,4 @@
-"""Blocks of a log file, as values: where a block stands and what its header says; never its content.
+"""Blocks of a log file, as values: the position of a block and its header; never its content.
 
 Rules: Hudi technical specification, "Log file format"; `HoodieLogBlock`. The ordinals are those on disk.
 """

@@ -38,7 +38,7 @@ def unescape_value(text: str) -> str:
 
 
 def build(fields: Sequence[str], values: Sequence[str | None], *, hive_style: bool, url_encode: bool, slashed: Collection[str] = ()) -> str:
-    """Return the partition path of one row; values are texts, None and `""` become the default partition.
+    """Return the partition path of one row; values are strings, None and `""` become the default partition.
 
     Values of the fields `slashed` get a folder for each part of a date: `2026-01-02` becomes `2026/01/02`.
 

@@ -31,7 +31,7 @@ class MergeMode(enum.StrEnum):
 
     @property
     def payload_class(self) -> str | None:
-        """The payload class that version 8 stores beside the mode; None for custom ones."""
+        """The payload class that version 8 stores in addition to the mode; None for custom ones."""
         return _DEFAULT_PAYLOADS.get(self)
 
 
@@ -66,7 +66,7 @@ def parse_merge_mode(text: str) -> MergeMode:
 def infer_merge_mode(*, payload_class: str | None, strategy_id: str | None, has_ordering: bool) -> MergeMode:
     """Return the mode of a table or write that does not name one.
 
-    A payload class decides first: version 6 stored the event-time strategy beside payloads of any kind.
+    A payload class decides first: version 6 stored the event-time strategy with payloads of any kind.
 
     Example:
         >>> infer_merge_mode(payload_class=None, strategy_id=None, has_ordering=True)

@@ -198,7 +198,7 @@ class TableConfig:
 
     @property
     def timeline_zone(self) -> str:
-        """`UTC` or `LOCAL`: the zone of instant texts."""
+        """`UTC` or `LOCAL`: the zone of instant strings."""
         zone = self.properties.get(keys.TIMELINE_ZONE, "LOCAL").upper()
         if zone not in {"UTC", "LOCAL"}:
             raise CorruptTableError(f"{keys.TIMELINE_ZONE}={zone} is neither UTC nor LOCAL: hoodie.properties is damaged")

@@ -29,7 +29,7 @@ def spellings(name: str) -> tuple[str, ...]:
 
 
 def has_string_input(properties: Mapping[str, str]) -> bool:
-    """Tell whether the values of the partition field are texts; tables of older releases may not say their type."""
+    """Tell whether the values of the partition field are strings; tables of older releases may not say their type."""
     return (setting(properties, TYPE) or "DATE_STRING") in ("DATE_STRING", "MIXED")
 
 

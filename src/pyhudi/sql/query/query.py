@@ -76,7 +76,7 @@ def run(statement: Statement) -> DataFrame:
 def _try_count(statement: Statement, names: Sequence[tuple[str, ...]], tables: Sequence[CatalogTable]) -> DataFrame | None:
     """Return the answer to `SELECT count(*) FROM t`, where `DataFrame.count` would need no job either; None for all that asks for more.
 
-    The plan says that nothing stands beside the count and the name: no filter, no other column, no alias or option of the table. A view
+    The plan says that the query has only the count and the name: no filter, no other column, no alias or option of the table. A view
     has a plan of its own, and what is cached is Spark's to count.
     """
     count_query = _COUNT.fullmatch(statement.plan_text.strip())

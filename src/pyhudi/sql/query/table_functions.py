@@ -1,7 +1,7 @@
 """Table-valued functions of Hudi as relations; those that look at a table instead of its rows are in `view_functions`.
 
 Rules: `HoodieTableChanges`, `HoodieQuery` of Hudi's Spark extension. The first argument is a table's name or, when it holds a slash,
-a path; all arguments are texts.
+a path; all arguments are strings.
 """
 
 from __future__ import annotations

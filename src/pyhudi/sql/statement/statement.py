@@ -74,12 +74,12 @@ class Statement:
         yield from names_in(str(node.toString()))
 
     def hudi_table(self, node: JavaObject | None = None) -> CatalogTable | None:
-        """Return the table that the statement, or a part of its plan, names first; None when it is another's or there is none."""
+        """Return the table that the statement, or a part of its plan, names first; None when it is not a Hudi table or there is none."""
         name = next(self.names() if node is None else self.names_of(node), None)
         return None if name is None else self.table_named(name)
 
     def table_named(self, name: tuple[str, ...]) -> CatalogTable | None:
-        """Return the table that the parts of a name mean; None when it is another's or there is none."""
+        """Return the table that the parts of a name mean; None when it is not a Hudi table or there is none."""
         if catalog_table.is_path(name):
             return catalog_table.at_path(name[1])
         path = self.paths.get(name[0]) if len(name) == 1 else None

@@ -37,7 +37,7 @@ _FIRST: Final = "FIRST"
 
 
 def alter_columns(statement: Statement) -> DataFrame | None:
-    """Run an ALTER TABLE about columns; None when the table is another's."""
+    """Run an ALTER TABLE about columns; None when the table is not a Hudi table."""
     entry = statement.hudi_table()
     if entry is None:
         return None
@@ -121,7 +121,7 @@ def _parts(names: JavaObject) -> tuple[str, ...]:
 
 
 def _position(position: JavaObject) -> str:
-    """Return the column after which another shall stand, the empty text for FIRST."""
+    """Return the column after which the column is placed, empty for FIRST."""
     stated = position.position()
     return "" if stated.toString() == _FIRST else str(stated.column())
 

@@ -25,7 +25,7 @@ from pyhudi.write.options.validate_options import check_agreement
 
 
 def rename(statement: Statement) -> DataFrame | None:
-    """Run an ALTER TABLE ... RENAME TO; None when the table is another's. The table's own properties get the new name, too."""
+    """Run an ALTER TABLE ... RENAME TO; None when the table is not a Hudi table. The table's own properties get the new name, too."""
     entry = statement.hudi_table()
     if entry is None:
         return None
@@ -51,7 +51,7 @@ def rename(statement: Statement) -> DataFrame | None:
 
 
 def set_properties(statement: Statement) -> DataFrame | None:
-    """Run an ALTER TABLE ... SET TBLPROPERTIES; None when the table is another's."""
+    """Run an ALTER TABLE ... SET TBLPROPERTIES; None when the table is not a Hudi table."""
     entry = statement.hudi_table()
     if entry is None:
         return None
@@ -62,7 +62,7 @@ def set_properties(statement: Statement) -> DataFrame | None:
 
 
 def set_serde_properties(statement: Statement) -> DataFrame | None:
-    """Run an ALTER TABLE ... SET SERDEPROPERTIES, which are properties of the table like all others; None when it is another's."""
+    """Run an ALTER TABLE ... SET SERDEPROPERTIES, which are properties of the table like all others; None when it is not a Hudi table."""
     entry = statement.hudi_table()
     if entry is None:
         return None
@@ -77,7 +77,7 @@ def set_serde_properties(statement: Statement) -> DataFrame | None:
 
 
 def unset_properties(statement: Statement) -> DataFrame | None:
-    """Run an ALTER TABLE ... UNSET TBLPROPERTIES; None when the table is another's."""
+    """Run an ALTER TABLE ... UNSET TBLPROPERTIES; None when the table is not a Hudi table."""
     entry = statement.hudi_table()
     if entry is None:
         return None

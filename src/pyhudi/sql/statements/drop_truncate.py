@@ -19,7 +19,7 @@ from pyhudi.table.remove_rename import delete_table
 
 
 def drop_table(statement: Statement) -> DataFrame | None:
-    """Run a DROP TABLE on a Hudi table; None when the name is another's."""
+    """Run a DROP TABLE on a Hudi table; None when the name is not a Hudi table."""
     entry = statement.hudi_table()
     if entry is None:
         return None
@@ -31,7 +31,7 @@ def drop_table(statement: Statement) -> DataFrame | None:
 
 
 def truncate_table(statement: Statement) -> DataFrame | None:
-    """Run a TRUNCATE TABLE on a Hudi table; None when the name is another's."""
+    """Run a TRUNCATE TABLE on a Hudi table; None when the name is not a Hudi table."""
     entry = statement.hudi_table()
     if entry is None:
         return None
@@ -43,7 +43,7 @@ def truncate_table(statement: Statement) -> DataFrame | None:
 
 
 def refresh_table(statement: Statement) -> DataFrame | None:
-    """Look at a table again: REFRESH TABLE, MSCK REPAIR TABLE, ALTER TABLE ... RECOVER PARTITIONS; None when it is another's."""
+    """Look at a table again: REFRESH TABLE, MSCK REPAIR TABLE, ALTER TABLE ... RECOVER PARTITIONS; None when it is not a Hudi table."""
     entry = statement.hudi_table()
     if entry is None:
         return None

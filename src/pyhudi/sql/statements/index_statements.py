@@ -37,7 +37,7 @@ _LOCK_WAIT = "hoodie.write.lock.wait_time_ms"
 
 
 def create(statement: Statement) -> DataFrame | None:
-    """Run a CREATE INDEX on a Hudi table; None when the table is another's."""
+    """Run a CREATE INDEX on a Hudi table; None when the table is not a Hudi table."""
     plan = statement.plan
     request = IndexRequest(
         name=str(plan.indexName()),
@@ -58,7 +58,7 @@ def create(statement: Statement) -> DataFrame | None:
 
 
 def drop(statement: Statement) -> DataFrame | None:
-    """Run a DROP INDEX on a Hudi table; None when the table is another's."""
+    """Run a DROP INDEX on a Hudi table; None when the table is not a Hudi table."""
     plan = statement.plan
     name, if_exists = str(plan.indexName()), bool(plan.ignoreIfNotExists())
     return _run(statement, lambda entry, options: _indexing(entry, options).drop(name, if_exists=if_exists))

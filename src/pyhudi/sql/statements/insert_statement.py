@@ -40,7 +40,7 @@ class _Insert:
 
 
 def insert(statement: Statement) -> DataFrame | None:
-    """Run an INSERT on a Hudi table; None when the table is another's."""
+    """Run an INSERT on a Hudi table; None when the table is not a Hudi table."""
     plan = statement.plan
     name = next(iter(statement.names_of(plan.table())), None)
     entry = None if name is None else statement.table_named(name)

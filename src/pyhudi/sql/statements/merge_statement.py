@@ -24,7 +24,7 @@ from pyhudi.write.merge_clause import ClauseAction, check_reachable
 
 
 def merge(statement: Statement) -> DataFrame | None:
-    """Run a MERGE on a Hudi table; None when the table is another's."""
+    """Run a MERGE on a Hudi table; None when the table is not a Hudi table."""
     change = open_for_change(statement, statement.plan.targetTable())
     if change is None:
         return None

@@ -20,7 +20,7 @@ from pyhudi.sql.write.write_target import WriteTarget, open_target
 
 
 def drop_partitions(statement: Statement) -> DataFrame | None:
-    """Run an ALTER TABLE ... DROP PARTITION; None when the table is another's. One commit drops all that are named."""
+    """Run an ALTER TABLE ... DROP PARTITION; None when the table is not a Hudi table. One commit drops all that are named."""
     entry = statement.hudi_table()
     if entry is None:
         return None
@@ -33,7 +33,7 @@ def drop_partitions(statement: Statement) -> DataFrame | None:
 
 
 def truncate_partition(statement: Statement) -> DataFrame | None:
-    """Run a TRUNCATE TABLE ... PARTITION; None when the table is another's."""
+    """Run a TRUNCATE TABLE ... PARTITION; None when the table is not a Hudi table."""
     entry = statement.hudi_table()
     if entry is None:
         return None
@@ -42,7 +42,7 @@ def truncate_partition(statement: Statement) -> DataFrame | None:
 
 
 def add_partitions(statement: Statement) -> DataFrame | None:
-    """Check an ALTER TABLE ... ADD PARTITION; None when the table is another's. A partition begins with its first row."""
+    """Check an ALTER TABLE ... ADD PARTITION; None when the table is not a Hudi table. A partition begins with its first row."""
     entry = statement.hudi_table()
     if entry is None:
         return None

@@ -1,4 +1,4 @@
-"""SET of a `hoodie.*` key: Spark keeps it, and it is told at once what the statements that use it will say. RESET clears settings only."""
+"""SET of a `hoodie.*` key: Spark keeps it, and it is shown at once what the statements that use it will say. RESET clears settings only."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def warn_of_setting(statement: Statement) -> DataFrame | None:
 
 
 def reset(statement: Statement) -> DataFrame:
-    """Run a RESET; the session goes on speaking Hudi, and so do those that Spark clones from it for streams."""
+    """Run a RESET; the session continues speaking Hudi, and so do those that Spark clones from it for streams."""
     answer = statement.run_sql(statement.text)
     is_enabled(statement.session)
     return answer

@@ -15,7 +15,7 @@ from pyhudi.storage.open_storage import open_storage
 
 
 def show_partitions(statement: Statement) -> DataFrame | None:
-    """Run a SHOW PARTITIONS on a Hudi table; None when the name is another's.
+    """Run a SHOW PARTITIONS on a Hudi table; None when the name is not a Hudi table.
 
     Slash-separated dates are shown as `column=yyyy-MM-dd`, all others by their paths.
     """

@@ -35,7 +35,7 @@ class _Clauses:
 
 
 def update(statement: Statement) -> DataFrame | None:
-    """Run an UPDATE on a Hudi table; None when the table is another's."""
+    """Run an UPDATE on a Hudi table; None when the table is not a Hudi table."""
     change = open_for_change(statement, statement.plan.table())
     if change is None:
         return None
@@ -98,7 +98,7 @@ def _assign_columns(target: WriteTarget, clauses: _Clauses) -> dict[str, str]:
 
 
 def delete(statement: Statement) -> DataFrame | None:
-    """Run a DELETE on a Hudi table; None when the table is another's."""
+    """Run a DELETE on a Hudi table; None when the table is not a Hudi table."""
     change = open_for_change(statement, statement.plan.table())
     if change is None:
         return None

@@ -83,7 +83,7 @@ def _find(text: str, name: str, number: int) -> tuple[int, int] | None:
 
 
 def _find_name(tokens: list[Token], at: int, name: str) -> tuple[int, int] | None:
-    """Return where a name stands if it begins at a token: a word, a quoted name, a literal, or several with dots between them."""
+    """Return the span of a name if it begins at a token: a word, a quoted name, a literal, or several with dots between them."""
     token = tokens[at]
     if token.text[0] in "'\"":
         return (token.start, token.end) if token.text[1:-1].lower() == name.lower() else None

@@ -1,6 +1,6 @@
 """Where words, strings, names and brackets are in a SQL text, as Spark's lexer sees them.
 
-Spark's parser says what a statement means; this module says where its clauses stand, so that a part can be handed to
+Spark's parser says what a statement means; this module finds the positions of its clauses, so that a part can be handed to
 Spark again word by word (with its parameters and comments). Comments and white space are left out. Rules: Spark's
 `SqlBaseLexer.g4`.
 """
@@ -29,7 +29,7 @@ _OPEN, _CLOSE = "([", ")]"
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token: its text and where it stands (`end` is the position after it)."""
+    """One token: its text and position (`end` is the position after it)."""
 
     text: str
     start: int

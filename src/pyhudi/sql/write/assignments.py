@@ -45,7 +45,7 @@ def column_of(target: WriteTarget, parts: tuple[str, ...], what: str) -> str:
 
     Raises:
         SchemaError: there is no such column.
-        UnsupportedError: the name goes on inside a column.
+        UnsupportedError: the name continues inside a column.
     """
     columns = {name.lower(): name for name in target.columns}
     known = [i for i, part in enumerate(parts) if part.lower() in columns]

@@ -37,7 +37,7 @@ def _is_bracketed(tokens: Sequence[Token]) -> bool:
 
 
 def _column(tokens: Sequence[Token]) -> tuple[str, str]:
-    """Return a column's qualifier, in lower case as `MergeText` quotes it, and its name; empty texts for what is no qualified column."""
+    """Return a column's qualifier, in lower case as `MergeText` quotes it, and its name; empty strings for what is no qualified column."""
     names, dots = tokens[::2], tokens[1::2]
     if len(tokens) % 2 == 0 or any(token.text != "." for token in dots) or not all(_is_name(token) for token in names):
         return "", ""

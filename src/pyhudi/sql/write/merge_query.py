@@ -1,4 +1,4 @@
-"""A MERGE as one query: the rows it changes, each with where it stands, what happens to it and its new values.
+"""A MERGE as one query: the rows it changes, each with its location, what happens to it and its new values.
 
 Spark joins and evaluates, so any condition and expression works that Spark knows. A row that its update leaves as it is
 comes out marked, so that merging the same source twice writes nothing the second time.
@@ -91,7 +91,7 @@ class MergeQuery:
         return rows.selectExpr(*self._list_columns(joined)).where(f"{_CLAUSE} IS NOT NULL").drop(_CLAUSE)
 
     def changed_columns(self) -> tuple[str, ...] | None:
-        """Return the columns that the MERGE changes in records that stand; None when it may bring whole rows for them.
+        """Return the columns that the MERGE changes in live records; None when it may bring whole rows for them.
 
         A row that is inserted may meet a record of its key, which it then replaces.
         """
@@ -101,7 +101,7 @@ class MergeQuery:
 
     @cached_property
     def _location(self) -> dict[str, tuple[str, str]]:
-        """The columns that say where a record stands: the target's columns that they come from, and their types.
+        """The location columns of a record: the target's columns that they come from, and their types.
 
         With virtual keys these are the columns of key and partition, by which the record is looked up.
         """

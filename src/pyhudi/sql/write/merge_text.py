@@ -1,6 +1,6 @@
 """The parts of a MERGE INTO as they were written: tables, condition, and what each WHEN clause does.
 
-Spark's parser has accepted the text; its tokens say where the clauses stand (`sql/text/tokens.py`). WHEN and THEN of a CASE
+Spark's parser has accepted the text; its tokens give the positions of the clauses (`sql/text/tokens.py`). WHEN and THEN of a CASE
 expression outside brackets are distinguished from those of the statement by counting CASE and END.
 """
 

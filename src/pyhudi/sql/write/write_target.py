@@ -76,7 +76,7 @@ class WriteTarget:
 
     @property
     def has_virtual_keys(self) -> bool:
-        """True when rows do not say where they stand: keys are computed and looked up again to change them."""
+        """True when rows have no location columns: keys are computed and looked up again to change them."""
         return not self.table.config.populate_meta_fields
 
     def partial_columns(self, changed: Iterable[str]) -> tuple[str, ...] | None:
@@ -148,7 +148,7 @@ class WriteTarget:
 
 
 def open_for_change(statement: Statement, relation: JavaObject) -> tuple[WriteTarget, Visibility] | None:
-    """Open the table whose stored rows a statement changes; None when the table is another's.
+    """Open the table whose stored rows a statement changes; None when the table is not a Hudi table.
 
     Also returned are the commits that the statement's query sees at least, and the tables that it names are brought up to date.
 

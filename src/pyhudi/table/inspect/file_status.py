@@ -30,7 +30,7 @@ class FileHistory:
         status: `exist`, `deleted`, or `unknown`.
         action: which kind of action deleted it; empty when none did.
         instant: the requested time of that action.
-        timeline: `active` or `archived`, where that action is; `active` for a file that exists; empty when nobody knows it.
+        timeline: `active` or `archived`, where that action is; `active` for a file that exists; empty when unknown.
         full_path: of a file that exists.
     """
 

@@ -1,7 +1,7 @@
 """Reads a whole table, every file and every page, and tells what is damaged: what a reader would only find when it gets there.
 
 Rules: each file of a committed slice is read as a scan would read it, with its checksums; each action of the timeline is decoded; the
-metadata table's files are held against its commits, and its records are read.
+metadata table's files are compared with its commits, and its records are read.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def damages(view: FileSystemView, progress: Progress | None = None) -> Iterator[
 
     Args:
         view: shows the table by listing.
-        progress: told of each file that was read.
+        progress: called with each file that was read.
     """
     work = [*_timeline(view), *_data(view), *_lost(view), *_metadata_table(view)]
     done = 0

@@ -36,7 +36,7 @@ from pyhudi.txn.locked_table import TableState, exclusive_service, table_state
 
 @dataclass(frozen=True, slots=True)
 class DeduplicationArguments:
-    """What a caller asks for; as of `RepairServices.deduplicate`."""
+    """What a caller asks for; as in `RepairServices.deduplicate`."""
 
     partition_path: str
     rule: str

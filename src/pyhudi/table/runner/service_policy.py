@@ -38,7 +38,7 @@ def parse_policy(content: object) -> ServicePolicy:
     """Return the policy that the content of a policy file states.
 
     Args:
-        content: a mapping with `tables`, a list of paths or of mappings with `path`, `services`, `options` and `storage_options`; beside
+        content: a mapping with `tables`, a list of paths or of mappings with `path`, `services`, `options` and `storage_options`; next to
             `tables` the same keys, for all tables, and `interval`, as `600`, `10m` or `1h`.
 
     Raises:

@@ -32,7 +32,7 @@ class VersionServices:
     clock: Clock
     ids: Ids
     wait_s: float = 60.0
-    #: Is called when the properties of the table have changed, for whoever holds them.
+    #: Is called when the properties of the table have changed, for a caller who holds them.
     refresh: Callable[[], None] = field(default=_nothing, compare=False)
 
     def upgrade(
@@ -46,7 +46,7 @@ class VersionServices:
     ) -> VersionChange:
         """Move the table to a later table version: 8 (Hudi 1.0) or 9 (Hudi 1.1 and later). Older releases cannot read it then.
 
-        Failed writes are rolled back and, of a merge-on-read table, all log files compacted first. Readers go on meanwhile. A run that
+        Failed writes are rolled back and, of a merge-on-read table, all log files compacted first. Readers continue meanwhile. A run that
         was cut leaves a table of the old version or of the new one; the next run does what is left.
 
         Args:
@@ -54,7 +54,7 @@ class VersionServices:
             dry_run: only return what would be done.
             options: `hoodie.*` options of the compaction.
             engine: runs the tasks of the compaction; threads of this process by default.
-            progress: is told how many of these tasks are done.
+            progress: called with how many of these tasks are done.
 
         Raises:
             UsageError: the version is older than the table's.
@@ -107,7 +107,7 @@ class VersionServices:
             dry_run: only return what would be done.
             options: `hoodie.*` options of the compaction.
             engine: runs the tasks of the compaction; threads of this process by default.
-            progress: is told how many of these tasks are done.
+            progress: called with how many of these tasks are done.
 
         Raises:
             OptionError: there is no such type.

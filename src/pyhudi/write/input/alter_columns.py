@@ -96,7 +96,7 @@ def apply_changes(stored: TableSchema, changes: Sequence[Change], config: TableC
         schema_on_read: whether `hoodie.schema.on.read.enable` is on; once it was, it is for good.
 
     Raises:
-        SchemaError: a column does not exist, or exists already, or cannot become what it shall.
+        SchemaError: a column does not exist, or exists already, or cannot take the new type or position.
         UnsupportedError: the change needs `hoodie.schema.on.read.enable`, or the table leaves partition columns out of its files.
     """
     if config.drop_partition_columns:
@@ -206,7 +206,7 @@ def _within(field: Iterable[str], path: Path) -> bool:
 
 
 def _same_strings(one: RetypeColumn, schema: InternalSchema) -> bool:
-    """Tell whether the values of a key have the same texts as values of the new type: whole numbers do."""
+    """Tell whether the values of a key have the same strings as values of the new type: whole numbers do."""
     return bool(pa.types.is_integer(arrow_type(schema.find(one.path).type)) and pa.types.is_integer(one.type))
 
 

@@ -83,7 +83,7 @@ def _column(values: Sequence[object], name: str, column_type: pa.DataType | None
 
 def _in_width(array: pa.Array, column_type: pa.DataType) -> pa.Array:
     """Return numbers in the width of their column: Python has but one for integers and one for reals, which says nothing about the
-    column's. Integers that do not fit stay as they are, for whoever decides whether the column grows.
+    column's. Integers that do not fit stay as they are, for a caller who decides whether the column grows.
     """
     if array.type.equals(column_type) or not _differs_in_width(array.type, column_type):
         return array

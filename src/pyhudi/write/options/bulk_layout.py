@@ -1,7 +1,7 @@
 """How a bulk insert lays out its rows: in which order, and in how many tasks. Pure.
 
 Rules: `BulkInsertSortMode`, `BulkInsertInternalPartitionerWithRowsFactory`, `RowCustomColumnsSortPartitioner`. A file whose rows are sorted
-by a column has a narrow range of its values, by which filters leave files out. Apache Hudi sorts keys as texts; here rows are sorted by
+by a column has a narrow range of its values, by which filters leave files out. Apache Hudi sorts keys as strings; here rows are sorted by
 the values of the key fields, and files hold at most as many bytes as `hoodie.parquet.max.file.size` in every mode.
 """
 

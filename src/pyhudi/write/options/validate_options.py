@@ -60,7 +60,7 @@ def check_agreement(options: Options, config: TableConfig) -> None:
     for line, option in _OPTIONS.items():
         stated = options.get(option)
         if line == keys.PAYLOAD_CLASS and (payload := PAYLOADS.get(stated or "")) is not None and payload.is_plain:
-            continue  # the mode says it all, and stands beside it
+            continue  # the mode is recorded in the table configuration
         if stated is not None and line in stored and _differ(line, stated, stored[line]):
             raise OptionError(
                 f"{option}={stated} contradicts table {config.name}, whose .hoodie/hoodie.properties says"

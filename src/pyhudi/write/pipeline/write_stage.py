@@ -37,7 +37,7 @@ _log = logging.getLogger("pyhudi.index")
 
 @dataclass(frozen=True, slots=True)
 class WriteRequest:
-    """What the caller wants. `prepped` rows bring the meta columns they were read with, `read_snapshot` the commits that they were
+    """What the caller wants. `prepped` rows bring meta columns they were read with, `read_snapshot` the commits that they were
     read with; `partitions` names those to replace. With `columns`, updates bring these data columns alone
     (`pyhudi.write.input.partial_columns`).
     """

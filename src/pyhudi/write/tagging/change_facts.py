@@ -28,7 +28,7 @@ from pyhudi.write.tagging.prepped import SliceIndex
 from pyhudi.write.tagging.tag import TagOptions, dedupe_keys, drop_no_op_inserts, tag_rows
 from pyhudi.write.tagging.virtual_key_lookup import OLD_PREFIX
 
-#: A boolean column beside the data: true marks a new version that equals the stored one.
+#: A boolean column that accompanies the data: true marks a new version that equals the stored one.
 UNCHANGED_COLUMN = "_pyhudi_unchanged"
 
 
@@ -38,7 +38,7 @@ def holds_changes(schema: pa.Schema) -> bool:
 
 
 def user_columns(schema: pa.Schema) -> pa.Schema:
-    """Return the columns of the data alone, without those that say where rows stand and what happens to them."""
+    """Return the columns of the data alone, without those for the location of rows and what happens to them."""
     concurrent = (DELETE_COLUMN, UNCHANGED_COLUMN)
     return pa.schema([one for one in without_meta_columns(schema) if one.name not in concurrent and not one.name.startswith(OLD_PREFIX)])
 

@@ -35,7 +35,7 @@ def names_records(operation: Operation, config: TableConfig) -> bool:
 
 
 def require_naming_columns(names: Iterable[str], operation: Operation, config: TableConfig) -> None:
-    """Refuse rows that do not bring the meta columns by which records are found.
+    """Refuse rows that do not bring meta columns by which records are found.
 
     Raises:
         KeyFieldError: says which column is missing and what to do.

@@ -78,7 +78,7 @@ class SliceIndex:
 
     Args:
         view: the table's files.
-        read_snapshot: the commits that the rows were read with; None when nobody knows, which base files alone then have to tell.
+        read_snapshot: the commits that the rows were read with; None when unknown, which base files alone then have to tell.
     """
 
     def __init__(self, view: FileSystemView, read_snapshot: Visibility | None) -> None:

@@ -58,7 +58,7 @@ def with_location(data: pa.Table, lookup: LookupContext, instant: str) -> pa.Tab
 
 
 def _find_locations(named: pa.Table, lookup: LookupContext) -> pa.Table:
-    """Return record key, partition path, file id and row, one for each place where the record of a row stands."""
+    """Return record key, partition path, file id and row, one for each location of the record of a row."""
     parts = split_by_partition(named)
     key_lookups = [KeyLookup(key_array(part.rows), part.partition_path) for part in parts]
     is_live = functools.partial(mark_live, lookup)
