@@ -66,7 +66,7 @@ def submit_command(arguments: Sequence[str]) -> list[str]:
 
 
 def _script_position(arguments: Sequence[str]) -> int:
-    """Return where the first argument stands that is neither a flag nor a flag's value."""
+    """Return where the first argument is that is neither a flag nor a flag's value."""
     position = 0
     while position < len(arguments) and arguments[position].startswith("-"):
         flag = arguments[position]

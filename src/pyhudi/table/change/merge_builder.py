@@ -20,7 +20,7 @@ class MergeBuilder:
     """A merge that is being described; nothing is read or written before `execute`. Made by `HudiTable.merge`.
 
     Conditions and values are SQL text over `source.column` and `target.column`; a name that only one of the two has needs no prefix.
-    Values that are no texts are constants. Each row is changed by the first clause that applies to it.
+    Values that are no strings are constants. Each row is changed by the first clause that applies to it.
 
     Example:
         >>> rows = [{"id": 2, "city": "oslo", "ts": 30, "fare": 1.0}, {"id": 9, "city": "bern", "ts": 30, "fare": 4.0}]

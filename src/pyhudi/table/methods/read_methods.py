@@ -229,7 +229,7 @@ class ReadMethods(TableHandle):
         Args:
             since: completion time (requested time in table version 6) after which commits count; None or `earliest` means all.
             until: the last such time; None means now.
-            format: `latest_state`, or `cdc`: what happened to each record, with images before and after as JSON texts, of a table that
+            format: `latest_state`, or `cdc`: what happened to each record, with images before and after as JSON strings, of a table that
                 captures its changes (`hoodie.table.cdc.enabled`).
             meta_columns: put the five `_hoodie_*` columns first.
             schema_at_end: return the columns that the table had at `until`, not its latest ones, which are null in rows from before.
@@ -253,7 +253,7 @@ class ReadMethods(TableHandle):
 
         Returns:
             The columns `action` (such as `commit` or `compaction`), `state` (`requested`, `inflight` or `completed`), `requested` and
-            `completed` (instant texts), `operation` (such as `UPSERT`) and `engine`, all strings; `inserted`, `updated`, `deleted`,
+            `completed` (instant strings), `operation` (such as `UPSERT`) and `engine`, all strings; `inserted`, `updated`, `deleted`,
             `files_written`, `bytes_written` and `file_groups_replaced`, all int64. What an action does not state is null.
 
         Raises:

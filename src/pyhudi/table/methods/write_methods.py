@@ -149,7 +149,7 @@ class WriteMethods(ReadMethods):
         if where is None:
             return self._write(Operation.DELETE, data, options)
         if not self.config.populate_meta_fields:
-            # No column says where a row stands: its key is computed, and looked up.
+            # No column says where a row is: its key is computed, and looked up.
             named = selection(self.storage, self.config.naming_columns, where, None, "snapshot", meta_columns=False)
             return self._write(Operation.DELETE, read_table(named), options)
         rows = selection(self.storage, [RECORD_KEY, PARTITION_PATH, FILE_NAME], where, None, "snapshot", meta_columns=False)

@@ -139,7 +139,7 @@ class RollbackServices(RepairServices):
         return find_damaged_plan(self.storage, config, load_timeline(self.storage, config), instant)
 
     def _roll_back_without_plan(self, instant: Instant, *, dry_run: bool) -> RollbackPlan:
-        """Roll back a compaction or clustering whose plan is damaged, while nobody else runs one."""
+        """Roll back a compaction or clustering whose plan is damaged, while no other process runs one."""
         service: Service[Any] = clustering(resolve({}))
         if instant.action in (Action.COMPACTION, Action.LOG_COMPACTION):
             service = compaction(self._today, resolve({}))
