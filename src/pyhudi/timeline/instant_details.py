@@ -69,7 +69,7 @@ def load_commit_metadata(storage: Storage, config: TableConfig, timeline: Timeli
 
 
 def find_commit_metadata(storage: Storage, config: TableConfig, timeline: Timeline, requested: str) -> CommitMetadata | None:
-    """Return the metadata of the completed write of a requested time, archived or not; None when unknown it. Errors as above."""
+    """Return the metadata of the completed write of a requested time, archived or not; None when unknown. Errors as above."""
     match = timeline.find(requested)
     if not match and timeline.archive is not None and timeline.is_committed(requested):
         match = timeline.archive.find(requested)
