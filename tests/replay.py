@@ -216,4 +216,5 @@ def counted(rows: Iterable[Row], columns: Iterable[str]) -> Counter[str]:
 
 
 def rows_of(table: pa.Table) -> list[Row]:
-    return table.to_pylist(maps_as_pydicts="strict")
+    result: list[Row] = table.to_pylist(maps_as_pydicts="strict")
+    return result

@@ -44,9 +44,10 @@ def hudis(reference: ReferenceHudi, path: Path) -> list[dict[str, Any]]:
     table = HudiTable.open(path)
     reference.sql(f"CREATE TABLE IF NOT EXISTS {table.config.name} USING hudi LOCATION '{path}'")
     names = ", ".join(table.schema.names)
-    return reference.sql(
+    result: list[dict[str, Any]] = reference.sql(
         f"REFRESH TABLE {table.config.name}", f"SELECT {names} FROM {table.config.name} ORDER BY id", conf=HUDI_ON
     ).to_pylist()
+    return result
 
 
 @pytest.mark.parametrize("kind", [pytest.param("COPY_ON_WRITE", marks=pytest.mark.slow), "MERGE_ON_READ"])

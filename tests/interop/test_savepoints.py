@@ -72,7 +72,8 @@ class Story:
 
     def call(self, procedure: str, *arguments: str) -> list[dict[str, object]]:
         stated = ", ".join((f"table => '{self.name}'", *arguments))
-        return self.reference.sql(f"CALL {procedure}({stated})", conf=AS_IT_IS).to_pylist()
+        result: list[dict[str, object]] = self.reference.sql(f"CALL {procedure}({stated})", conf=AS_IT_IS).to_pylist()
+        return result
 
     def check(self, rows: list[dict[str, object]]) -> None:
         """Both sides read these rows, Apache Hudi by its metadata table and without."""

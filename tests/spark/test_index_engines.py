@@ -158,8 +158,10 @@ def apply(spark: SparkSession, path: Path, step: Step, stated: dict[str, str], e
     data = batch(rows)
     table = HudiTable.open(str(path))
     if engine == "local":
-        return getattr(table, operation)(data, options=stated)
-    return getattr(table, operation)(spark.createDataFrame(data), options={**stated, "pyhudi.engine": "spark"})
+        answer: WriteResult = getattr(table, operation)(data, options=stated)
+        return answer
+    result: WriteResult = getattr(table, operation)(spark.createDataFrame(data), options={**stated, "pyhudi.engine": "spark"})
+    return result
 
 
 def batch(rows: Sequence[tuple[Any, ...]]) -> pa.Table:

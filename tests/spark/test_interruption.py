@@ -25,7 +25,7 @@ def thrown(name: str, message: str | None = None, cause: SimpleNamespace | None 
     return SimpleNamespace(getClass=lambda: kind, getMessage=lambda: message, getCause=lambda: cause)
 
 
-class JavaError(Py4JJavaError):
+class JavaError(Py4JJavaError):  # type: ignore[misc]
     """py4j's error around such an exception."""
 
     def __init__(self, exception: SimpleNamespace) -> None:

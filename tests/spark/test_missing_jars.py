@@ -23,7 +23,7 @@ def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Serves `s3://` and `s3a://` to Python from a local folder, so that only Spark lacks them."""
     registry = pytest.importorskip("fsspec.registry")
 
-    class Folder(local.LocalFileSystem):  # type: ignore[name-defined]
+    class Folder(local.LocalFileSystem):  # type: ignore[name-defined, misc]
         cachable = False
 
         def __init__(self, **options: Any) -> None:

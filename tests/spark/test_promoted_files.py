@@ -89,7 +89,7 @@ def test_files_are_looked_at_only_where_the_first_schema_leaves_something_open(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened_files: list[str] = []
-    monkeypatch.setattr("pyhudi.spark.scan.promoted_files._footer_schema", lambda _, file: opened_files.append(file.path) or pa.schema([]))  # type: ignore[func-returns-value]
+    monkeypatch.setattr("pyhudi.spark.scan.promoted_files._footer_schema", lambda _, file: opened_files.append(file.path) or pa.schema([]))  # type: ignore[func-returns-value, redundant-expr]
     columns = pa.schema([ID, ("c", pa.string())])
     load(spark, make_table(tmp_path / "same", columns, {"": pa.table([[1], ["x"]], schema=columns)}))
     assert opened_files == []

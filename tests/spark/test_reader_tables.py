@@ -80,7 +80,8 @@ def test_threads_read_at_the_same_time(spark: SparkSession, trips_folder: Path) 
     def total(_: int) -> int:
         trips = spark.read.format("hudi").load(str(trips_folder))
         joined = trips.alias("a").join(trips.alias("b").where("city = 'oslo'"), "id")
-        return joined.selectExpr("sum(a.amount) AS total").first()["total"]
+        result: int = joined.selectExpr("sum(a.amount) AS total").first()["total"]
+        return result
 
     with ThreadPoolExecutor(4) as threads:
         assert list(threads.map(total, range(8))) == [4] * 8

@@ -36,7 +36,8 @@ class Sql:
         return HudiTable.open(str(self.folder / name))
 
     def commits(self, name: str) -> int:
-        return self.table(name).history().num_rows
+        result: int = self.table(name).history().num_rows
+        return result
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ pytestmark = pytest.mark.spark
 
 def cached_rows(people) -> int:
     """How many sets of rows Spark holds for caches."""
-    return people.session.sparkContext._jsc.getPersistentRDDs().size()
+    result: int = people.session.sparkContext._jsc.getPersistentRDDs().size()
+    return result
 
 
 @pytest.fixture

@@ -59,7 +59,8 @@ class Door:
 
 def _expression(door: Door) -> list[int]:
     (row,) = door.session.range(1).selectExpr(f"({COLLECTED.format(door.name)}) AS ids").collect()
-    return row["ids"]
+    result: list[int] = row["ids"]
+    return result
 
 
 def _column(door: Door) -> list[int]:
@@ -168,9 +169,10 @@ WAYS: dict[str, Callable[[Door], list[int]]] = {
 
 
 def _location(door: Door) -> str:
-    return (
+    result: str = (
         door.session.sql(f"DESCRIBE FORMATTED {door.name}").where("col_name = 'Location'").collect()[0]["data_type"].removeprefix("file:")
     )
+    return result
 
 
 @pytest.fixture(scope="module")

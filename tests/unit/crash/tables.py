@@ -96,7 +96,8 @@ class Driver:
         return table.services.compact(mode=mode, options={"hoodie.compact.inline.max.delta.commits": "1"}, engine=LocalEngine(threads=1))
 
     def read(self, storage: Storage) -> list[dict[str, Any]]:
-        return HudiTable(storage).to_arrow().to_pylist()
+        result: list[dict[str, Any]] = HudiTable(storage).to_arrow().to_pylist()
+        return result
 
 
 DRIVER = Driver()

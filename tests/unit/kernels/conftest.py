@@ -77,7 +77,8 @@ class Group:
     def read(self, columns: Sequence[str] | None = None, *, meta_columns: bool = False) -> list[dict[str, Any]]:
         assert self.base is not None
         table = read_base_file(self.storage, self.base, self.context.schema, columns, meta_columns=meta_columns)
-        return table.to_pylist()
+        result: list[dict[str, Any]] = table.to_pylist()
+        return result
 
 
 @pytest.fixture

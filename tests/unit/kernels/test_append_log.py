@@ -58,7 +58,8 @@ def blocks(storage: MemoryStorage, result: TaskResult) -> list[tuple[LogBlock, b
 
 
 def ids(content: bytes) -> list[int]:
-    return pq.read_table(io.BytesIO(content))["id"].to_pylist()
+    result: list[int] = pq.read_table(io.BytesIO(content))["id"].to_pylist()
+    return result
 
 
 def test_rows_stand_in_a_parquet_file_with_the_meta_columns_of_a_log() -> None:

@@ -26,7 +26,8 @@ def files_with(storage: MemoryStorage, *keys: list[str]) -> list[BaseFile]:
 
 
 def find(storage: MemoryStorage, file: BaseFile, keys: list[str]) -> list[int | None]:
-    return find_keys(storage, file, pa.array(keys, pa.string())).to_pylist()
+    result: list[int | None] = find_keys(storage, file, pa.array(keys, pa.string())).to_pylist()
+    return result
 
 
 def test_each_key_is_found_in_its_row_and_absent_ones_nowhere() -> None:

@@ -34,7 +34,8 @@ def stored(table: pa.Table, **options: Any) -> MemoryStorage:
 
 
 def read(storage: MemoryStorage, schema: pa.Schema, **options: Any) -> list[dict[str, Any]]:
-    return read_base_file(storage, FILE, schema, **options).to_pylist()
+    result: list[dict[str, Any]] = read_base_file(storage, FILE, schema, **options).to_pylist()
+    return result
 
 
 @pytest.mark.parametrize(

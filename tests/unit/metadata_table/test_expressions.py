@@ -22,7 +22,8 @@ MOMENT = pa.array([datetime(2026, 1, 1, 4, tzinfo=UTC), None], pa.timestamp("us"
 
 def value(function: str, column: pa.Array, **options: str) -> list[Any] | None:
     result = Expression(function, options).of_column(column)
-    return None if result is None else result.to_pylist()
+    answer: list[Any] | None = None if result is None else result.to_pylist()
+    return answer
 
 
 def test_case_of_letters_beyond_ascii_is_javas() -> None:

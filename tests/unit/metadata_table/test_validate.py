@@ -36,7 +36,8 @@ def forge(storage: Storage, partition: str, records: dict[str, MetadataRecord]) 
 
 
 def checks(table: HudiTable) -> list[str]:
-    return table.inspect.health()["check"].to_pylist()
+    result: list[str] = table.inspect.health()["check"].to_pylist()
+    return result
 
 
 def test_metadata_table_in_step_has_no_problem(table) -> None:

@@ -32,7 +32,8 @@ def path(request, tmp_path) -> Path:
         str(tmp_path / "t"), SCHEMA, name="t", keys=["id"], partition_by=["p"], order_by=["ts"], table_type=request.param
     )
     table.upsert([ROW])
-    return tmp_path / "t"
+    result: Path = tmp_path / "t"
+    return result
 
 
 def change(path: Path, old: str, new: str) -> None:

@@ -142,6 +142,6 @@ def test_reader_between_completion_and_its_listing_sees_no_damage(monkeypatch) -
     path = completed_files(storage)[-1]
     data = storage.read(path)
     storage.delete(path)
-    monkeypatch.setattr(lost_completion, "_has_markers", lambda *_: storage.create(path, data) or False)  # type: ignore[func-returns-value]
+    monkeypatch.setattr(lost_completion, "_has_markers", lambda *_: storage.create(path, data) or False)  # type: ignore[func-returns-value, redundant-expr]
     assert HudiTable(storage).to_arrow().num_rows == 2
     assert HudiTable(storage).to_arrow().num_rows == 3

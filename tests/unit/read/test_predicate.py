@@ -40,7 +40,8 @@ ROWS = pa.Table.from_pylist(
 
 
 def ids(text: str) -> list[int]:
-    return ROWS.filter(parse_predicate(text, SCHEMA).expression)["id"].to_pylist()
+    result: list[int] = ROWS.filter(parse_predicate(text, SCHEMA).expression)["id"].to_pylist()
+    return result
 
 
 @pytest.mark.parametrize(

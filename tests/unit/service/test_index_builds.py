@@ -75,11 +75,13 @@ def killed(monkeypatch: pytest.MonkeyPatch, table: HudiTable, name: str, *args: 
         with pytest.raises(KilledError):
             table.services.index(name, *args)
     [build] = [row["requested"] for row in table.history().to_pylist() if row["action"] == "indexing" and row["state"] == "inflight"]
-    return build
+    result: str = build
+    return result
 
 
 def problems(table: HudiTable) -> list[dict[str, str]]:
-    return table.inspect.health().to_pylist()
+    result: list[dict[str, str]] = table.inspect.health().to_pylist()
+    return result
 
 
 def indexed(tmp_path: Path, kind: str) -> HudiTable:

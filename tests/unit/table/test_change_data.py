@@ -47,7 +47,8 @@ def images(rows: pa.Table) -> list[tuple[str, str | None, str | None]]:
 def _value(image: str | None) -> str | None:
     parsed = None if image is None else json.loads(image)
     assert parsed is None or list(parsed) == SCHEMA.names
-    return None if parsed is None else parsed["v"]
+    result: str | None = None if parsed is None else parsed["v"]
+    return result
 
 
 @pytest.mark.parametrize(

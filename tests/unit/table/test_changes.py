@@ -33,7 +33,8 @@ def table(request: pytest.FixtureRequest, tmp_path: Path) -> HudiTable:
 
 
 def times(table: HudiTable) -> list[str]:
-    return table.history().column("completed").to_pylist()
+    result: list[str] = table.history().column("completed").to_pylist()
+    return result
 
 
 def values_by_id(rows: pa.Table) -> dict[int, str]:

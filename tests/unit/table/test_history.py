@@ -14,7 +14,8 @@ from tests.tables import BASE_ONLY, WITH_LOGS, unpack
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
-    return HudiTable.open(path).history().to_pylist()
+    result: list[dict[str, Any]] = HudiTable.open(path).history().to_pylist()
+    return result
 
 
 @pytest.mark.parametrize("name", [*BASE_ONLY, *WITH_LOGS])

@@ -30,7 +30,8 @@ KINDS: dict[str, dict[str, Any]] = {
 
 def read_by_hudi_rs(path: Path) -> list[dict[str, Any]]:
     rows = pa.Table.from_batches(HudiTableBuilder.from_base_uri(str(path)).build().read())
-    return rows.select(["_hoodie_commit_time", "_hoodie_record_key", *SCHEMA.names]).to_pylist()
+    result: list[dict[str, Any]] = rows.select(["_hoodie_commit_time", "_hoodie_record_key", *SCHEMA.names]).to_pylist()
+    return result
 
 
 def in_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

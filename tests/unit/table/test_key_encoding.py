@@ -84,6 +84,6 @@ def test_an_option_for_other_keys_than_the_stored_ones_is_refused(way: str, bare
 
 def test_a_write_looks_for_the_encoding_once(monkeypatch: pytest.MonkeyPatch) -> None:
     table, views = written("VALUE_ONLY"), []
-    monkeypatch.setattr("pyhudi.index.key_encoding.open_view", lambda *args: views.append(args) or open_view(*args))  # type: ignore[func-returns-value]
+    monkeypatch.setattr("pyhudi.index.key_encoding.open_view", lambda *args: views.append(args) or open_view(*args))  # type: ignore[func-returns-value, redundant-expr]
     table.upsert([ride(1, value=5)])
     assert len(views) == 1

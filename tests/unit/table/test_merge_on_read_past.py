@@ -13,7 +13,8 @@ from tests.unit.table.tables import SCHEMA, ride
 
 
 def rows(table: HudiTable, **read: Any) -> list[dict[str, Any]]:
-    return table.to_arrow(**read).sort_by("id").to_pylist()
+    result: list[dict[str, Any]] = table.to_arrow(**read).sort_by("id").to_pylist()
+    return result
 
 
 WITHOUT_COMPACTION = {"hoodie.compact.inline": "false", "hoodie.datasource.compaction.async.enable": "false"}

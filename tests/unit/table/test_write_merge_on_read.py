@@ -36,7 +36,8 @@ def logs(table: HudiTable) -> list[int]:
 
 
 def actions(table: HudiTable) -> list[str]:
-    return table.history()["action"].to_pylist()
+    result: list[str] = table.history()["action"].to_pylist()
+    return result
 
 
 def test_insert_makes_base_files_and_upsert_of_known_keys_a_log_file() -> None:

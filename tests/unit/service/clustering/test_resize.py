@@ -74,7 +74,8 @@ def make(version: str = "9", **options: str) -> HudiTable:
 def state(table: HudiTable) -> list[dict[str, Any]]:
     """The rows with commit times, sequence numbers and keys, which a resizing keeps."""
     retained = ["_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", *SCHEMA.names]
-    return table.to_arrow(meta_columns=True).select(retained).sort_by("id").to_pylist()
+    result: list[dict[str, Any]] = table.to_arrow(meta_columns=True).select(retained).sort_by("id").to_pylist()
+    return result
 
 
 def hashing(table: HudiTable, path: str) -> HashingMetadata:

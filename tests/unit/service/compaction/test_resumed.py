@@ -29,7 +29,8 @@ def died(request, fixture_table, tmp_path) -> tuple[HudiTable, str]:
 
 
 def rows(table: HudiTable, mode: str = "snapshot") -> list[dict[str, Any]]:
-    return table.to_arrow(mode=mode).sort_by("id").to_pylist()  # type: ignore[arg-type]
+    result: list[dict[str, Any]] = table.to_arrow(mode=mode).sort_by("id").to_pylist()  # type: ignore[arg-type]
+    return result
 
 
 def test_dead_compaction_is_taken_back_and_run(died) -> None:
