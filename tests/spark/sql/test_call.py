@@ -88,6 +88,8 @@ def test_metadata_table_is_made_checked_and_deleted(trips):
     assert trips("CALL validate_metadata_table_files(table => 'trips')") == []
     assert trips("CALL show_metadata_table_partitions(table => 'trips')") == [("city=oslo",), ("city=rome",)]
     assert [row[1] for row in trips("SELECT key, type FROM hudi_metadata('trips') WHERE type = 1")] == [1]
+    overlap = trips("CALL show_metadata_column_stats_overlap(table => 'trips', partition => 'city=o', targetColumns => 'ts')")
+    assert overlap == [("city=oslo", "ts", 1.0, 1, 1, 1, 1, 1, 1, 1)]
     trips("CALL init_metadata_table(table => 'trips')")
     assert trips("CALL validate_metadata_table_files('trips')") == []
     trips("CALL delete_metadata_table(table => 'trips')")

@@ -13,20 +13,21 @@ from pyhudi.sql.call import compaction_procedures as compaction
 from pyhudi.sql.call import file_procedures as files
 from pyhudi.sql.call import log_procedures as logs
 from pyhudi.sql.call import metadata_procedures as metadata
+from pyhudi.sql.call import overlap_procedure as overlap
 from pyhudi.sql.call import savepoint_procedures as savepoints
 from pyhudi.sql.call import table_procedures as tables
 from pyhudi.sql.call import timeline_procedures as timeline
 from pyhudi.sql.call import ttl_procedures as ttl
-from pyhudi.sql.call import version_procedures as versions
 from pyhudi.sql.call.help_procedure import help_procedure
 from pyhudi.sql.call.maintenance import import_procedures as imports
 from pyhudi.sql.call.maintenance import pending_procedures as pending
 from pyhudi.sql.call.maintenance import repair_procedures as repairs
+from pyhudi.sql.call.maintenance import version_procedures as versions
 from pyhudi.sql.call.procedure import Procedure
 
 _FAMILIES: Final = (
     *(commits, timeline, files, logs, compaction, clustering, cleaning, archival, savepoints, ttl, tables, metadata, versions),
-    *(repairs, pending, imports),
+    *(overlap, repairs, pending, imports),
 )
 _KNOWN: Final = {procedure.name: procedure for family in _FAMILIES for procedure in family.PROCEDURES}
 

@@ -6,8 +6,6 @@ from typing import Final
 
 _REASONS: Final = {
     "bucket numbers by partition come with a later release": "partition_bucket_index_manager",
-    "the overlap of column statistics comes with a later release": "show_metadata_column_stats_overlap",
-    "editing the plan of a clustering comes with a later release": "repair_clustering_plan",
     "bootstrapping comes with a later release": "run_bootstrap show_bootstrap_mapping show_bootstrap_partitions",
     "synchronisation with catalogs comes with a later release": "hive_sync sync_validate",
     "several writers at a time come with a later release": ("set_audit_lock show_audit_lock_status validate_audit_lock cleanup_audit_lock"),

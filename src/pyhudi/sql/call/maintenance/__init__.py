@@ -1,1 +1,1 @@
-"""Procedures that repair a table, revert runs that died, and import files."""
+"""Procedures that repair a table, revert runs that died, change its table version, and import files."""
