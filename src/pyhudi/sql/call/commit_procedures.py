@@ -55,10 +55,10 @@ def _active(table: HudiTable, instant_time: str | None = None) -> Iterator[tuple
 
 
 def _archived(call: ProcedureCall) -> Iterator[tuple[Instant, CommitMetadata]]:
-    """Yield the archived commits of a span of requested times, the newest first."""
+    """Yield the archived commits of a span of requested times, without its start and with its end, the newest first."""
     table = call.open()
     begin, end = call.text("start_ts") or "", call.text("end_ts") or "9" * 17
-    matches = [one for one in archived_instants(table.storage, table.config, read_rows) if begin <= one.instant.requested <= end]
+    matches = [one for one in archived_instants(table.storage, table.config, read_rows) if begin < one.instant.requested <= end]
     for one in reversed(matches):
         if one.metadata is not None:
             yield replace(one.instant, completed=one.instant.completed or one.transition_time), one.metadata

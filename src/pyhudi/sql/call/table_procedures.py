@@ -64,13 +64,15 @@ def _source(call: ProcedureCall) -> DataFrame:
     """Return the rows that a copy takes.
 
     Raises:
-        UsageError: the query type is unknown, or an incremental copy has no begin.
+        UsageError: the query type is unknown, an incremental copy has no begin, or an argument does not belong to the query type.
     """
     kind = str(call.text("query_type")).lower()
     begin, end, as_of = (call.text(name) for name in ("begin_instance_time", "end_instance_time", "as_of_instant"))
     if kind == "incremental":
         if begin is None:
             raise UsageError(f"CALL {call.procedure.name}: an incremental copy needs begin_instance_time.")
+        if as_of is not None:
+            raise UsageError(f"CALL {call.procedure.name}: as_of_instant is for query_type => 'snapshot'; end_instance_time ends a span.")
         return scan(call.session, open_query(call.open().storage, ChangesQuery(begin, end)))
     if kind not in ("snapshot", "read_optimized"):
         raise UsageError(f"CALL {call.procedure.name}: query_type is '{kind}'; it can be snapshot, read_optimized or incremental.")
@@ -93,10 +95,17 @@ def _copy_to_view(call: ProcedureCall) -> Iterator[Row]:
 
 
 def _copy_to_table(call: ProcedureCall) -> Iterator[Row]:
-    frame, columns = _source(call), call.text("columns")
-    chosen = frame if columns is None else frame.select(*(f"`{name.strip()}`" for name in columns.split(",")))
-    data = chosen.select(*(f"`{name}`" for name in chosen.columns if not is_meta_column(name)))
-    data.write.mode(str(call.text("save_mode"))).saveAsTable(str(call.text("new_table")))
+    frame, target, mode = _source(call), str(call.text("new_table")), str(call.text("save_mode")).lower()
+    if mode not in ("append", "overwrite"):
+        raise UsageError(f"CALL {call.procedure.name}: save_mode is '{mode}'; it can be append or overwrite.")
+    stated = call.text("columns")
+    if stated is not None:
+        names = [name.strip() for name in stated.split(",")]
+    elif mode == "append" and call.session.catalog.tableExists(target):
+        names = [name for name in call.session.table(target).columns if name in frame.columns and not is_meta_column(name)]
+    else:
+        names = [name for name in frame.columns if not is_meta_column(name)]
+    frame.select(*(f"`{name}`" for name in names)).write.mode(mode).saveAsTable(target)
     yield (0,)
 
 
