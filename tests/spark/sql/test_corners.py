@@ -110,6 +110,11 @@ HIDDEN = {
     "UPDATE of a computed name": ("UPDATE IDENTIFIER('peo' || 'ple') SET name = 'x'", UnsupportedError, "people.*write the name"),
     "DELETE from a computed name": ("DELETE FROM IDENTIFIER('people')", UnsupportedError, "write the name"),
     "INSERT into a computed name": ("INSERT INTO IDENTIFIER('people') SELECT * FROM people", UnsupportedError, "write the name"),
+    "INSERT into a computed name after a CTE": (
+        "WITH s AS (SELECT * FROM IDENTIFIER('people')) INSERT INTO TABLE IDENTIFIER('people') SELECT * FROM s",
+        UnsupportedError,
+        "write the name",
+    ),
     "CREATE of a computed name": ("CREATE TABLE IDENTIFIER('made') (id INT) USING hudi", UnsupportedError, "write the name"),
     "EXECUTE IMMEDIATE": (
         "EXECUTE IMMEDIATE 'UPDATE people SET age = ? WHERE id = 1' USING 5",

@@ -10,6 +10,7 @@ from tests.spark.sql.conftest import Sql
 pytestmark = pytest.mark.spark
 
 NEVER = "EXISTS (SELECT 1 FROM range(3) r WHERE r.id = t.id AND false)"
+BOTH = [(1, "a"), (2, "b")]
 DAYS = ("0001-01-01", "9999-12-31", "-0044-03-15", "+12345-01-01")
 
 
@@ -21,18 +22,25 @@ def table(sql: Sql) -> Sql:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "left"),
     [
-        f"DELETE FROM t WHERE {NEVER}",
-        f"UPDATE t SET v = 'c' WHERE {NEVER} OR id = 1",
-        f"INSERT INTO t SELECT id + 5, v FROM t WHERE {NEVER}",
-        f"MERGE INTO t USING (SELECT id FROM t AS o WHERE {NEVER.replace('t.id', 'o.id')}) s ON t.id = s.id WHEN MATCHED THEN DELETE",
+        (f"DELETE FROM t WHERE {NEVER}", BOTH),
+        (f"UPDATE t SET v = 'c' WHERE {NEVER} OR id = 1", [(1, "c"), (2, "b")]),
+        (f"INSERT INTO t SELECT id + 5, v FROM t WHERE {NEVER}", BOTH),
+        (
+            f"MERGE INTO t USING (SELECT id FROM t AS o WHERE {NEVER.replace('t.id', 'o.id')}) s ON t.id = s.id WHEN MATCHED THEN DELETE",
+            BOTH,
+        ),
     ],
 )
-def test_a_correlated_exists_that_spark_cannot_plan_is_refused_by_name(table: Sql, text: str) -> None:
-    with pytest.raises(UnsupportedError, match=r"EXISTS whose condition can never hold.*Nothing was written"):
+def test_a_correlated_exists_that_spark_cannot_plan_is_refused_by_name(table: Sql, text: str, left: list[tuple[int, str]]) -> None:
+    if table.session.version < "4.2":
+        with pytest.raises(UnsupportedError, match=r"EXISTS whose condition can never hold.*Nothing was written"):
+            table(text)
+        left = BOTH
+    else:  # later lines of Spark plan it
         table(text)
-    assert table("SELECT id, v FROM t ORDER BY id") == [(1, "a"), (2, "b")]
+    assert table("SELECT id, v FROM t ORDER BY id") == left
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 """Statements that would change a Hudi table which they do not name plainly: through a view, IDENTIFIER(...) or EXECUTE IMMEDIATE.
 
-Spark would refuse them as well, but says nothing of the reason, or ends in an internal error.
+Spark 4.1 would refuse them as well, but says nothing of the reason, or ends in an internal error. Spark 4.3 replaces a constant in
+IDENTIFIER(...) while it parses; these statements are refused there too, so that all Spark lines answer alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pyhudi.errors import UnsupportedError, UsageError
@@ -18,6 +19,11 @@ from pyhudi.sql.text.tokens import Token, find_word, slice_text
 _COMPUTED: Final = "PlanWithUnresolvedIdentifier"
 #: Statements that change rows, and where their plans name the table.
 _CHANGES: Final = {"UpdateTable": "table", "DeleteFromTable": "table", "MergeIntoTable": "targetTable"}
+#: Words right before the name of a table that a statement writes or creates; `INSERT INTO` takes `TABLE` behind it.
+_BEFORE_TARGET: Final = (
+    *(("INTO",), ("OVERWRITE",), ("UPDATE",), ("INTO", "TABLE"), ("OVERWRITE", "TABLE")),
+    *(("DELETE", "FROM"), ("CREATE", "TABLE"), ("REPLACE", "TABLE"), ("NOT", "EXISTS")),
+)
 
 
 def check(statement: Statement) -> None:
@@ -29,7 +35,7 @@ def check(statement: Statement) -> None:
     """
     if "ExecuteImmediate" in statement.kind:
         _check_text(statement)
-    elif statement.kind == _COMPUTED:
+    elif statement.kind == _COMPUTED or _computed_target(statement) is not None:
         _check_name(statement)
     elif (part := _CHANGES.get(statement.kind)) is not None:
         node = getattr(statement.plan, part)()
@@ -53,8 +59,9 @@ def _check_view(statement: Statement, name: tuple[str, ...]) -> None:
 
 def _check_name(statement: Statement) -> None:
     """Refuse `UPDATE IDENTIFIER(...)` of a Hudi table, and `CREATE TABLE IDENTIFIER(...) USING hudi`."""
-    tokens = statement.tokens
-    at = next(i for i, token in enumerate(tokens) if token.is_word("IDENTIFIER") and tokens[i + 1].text == "(")
+    tokens, at = statement.tokens, _computed_target(statement)
+    if at is None:
+        at = next(_computed_names(tokens))
     end = next(i for i in range(at + 2, len(tokens)) if tokens[i].text == ")" and tokens[i].depth == tokens[at + 1].depth)
     name = _value(statement, tokens[at + 2 : end])
     table = catalog_table.find(statement.session, name) if name else None
@@ -63,6 +70,27 @@ def _check_name(statement: Statement) -> None:
             f"The statement computes the name of its Hudi table, {name}, with IDENTIFIER(...), which is served in queries only: write the"
             " name itself."
         )
+
+
+def _computed_names(tokens: Sequence[Token]) -> Iterator[int]:
+    """Yield where `IDENTIFIER(...)` stands in a statement."""
+    return (i for i, token in enumerate(tokens[:-1]) if token.is_word("IDENTIFIER") and tokens[i + 1].text == "(")
+
+
+def _computed_target(statement: Statement) -> int | None:
+    """Return where the statement computes the name of the table that it writes or creates, None if it does not."""
+    if "identifier" not in statement.text.lower():
+        return None
+    tokens = statement.tokens
+    for at in _computed_names(tokens):
+        if any(_ends_with(tokens[:at], words) for words in _BEFORE_TARGET):
+            return at
+    return None
+
+
+def _ends_with(tokens: Sequence[Token], words: tuple[str, ...]) -> bool:
+    last = tokens[-len(words) :]
+    return len(last) == len(words) and all(token.is_word(word) for token, word in zip(last, words, strict=True))
 
 
 def _is_made_a_hudi_table(tokens: Sequence[Token]) -> bool:
