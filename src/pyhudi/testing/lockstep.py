@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from pyhudi.errors import LockTimeoutError
+from pyhudi.errors import LockTimeoutError, StorageError
 from pyhudi.storage.storage_protocol import HeldLock, Storage
 from pyhudi.testing.fault_injection import Crashed
 from pyhudi.testing.intercepted_storage import Call, InterceptedStorage
@@ -130,10 +130,12 @@ class _Stepped(InterceptedStorage):
         raise LockTimeoutError(f"the {name or 'writer'} lock of table {self.uri} is held by another writer")
 
     def _step(self) -> None:
+        if threading.get_ident() != self._thread:
+            if self._has_crashed:  # the thread of its heartbeat outlives it here
+                raise StorageError(f"the writer of table {self.uri} is dead")
+            return
         if self._has_crashed:
             raise Crashed
-        if threading.get_ident() != self._thread:
-            return
         self._schedule.pause(self._number)
         self._count += 1
         if self._dies_at is not None and self._count > self._dies_at:

@@ -153,12 +153,14 @@ class Heartbeat:
 
     def _go_on(self) -> None:
         """Write heartbeats until the end, or until one came too late: a writer that others take for dead must not come back to life."""
-        while not self._end.wait(self._settings.interval_ms / 1000) and not self._is_expired():
-            try:
-                self._write()
-            except (HudiError, OSError) as failure:
-                _log.warning("no heartbeat of %s in table %s could be written: %s", self._requested, self._storage.uri, failure)
-        self._stopped.set()
+        try:
+            while not self._end.wait(self._settings.interval_ms / 1000) and not self._is_expired():
+                try:
+                    self._write()
+                except Exception as failure:  # noqa: BLE001 - whatever the storage raises, its heartbeat is missing and the writer expires
+                    _log.warning("no heartbeat of %s in table %s could be written: %s", self._requested, self._storage.uri, failure)
+        finally:
+            self._stopped.set()
 
     def _write(self) -> None:
         now = _now_ms(self._clock)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import threading
 import time
 from datetime import UTC, datetime, timedelta
 
@@ -11,7 +13,10 @@ from pyhudi.errors import ConflictError, OptionError, StorageError
 from pyhudi.spec.options import resolve
 from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.testing.fault_injection import Crashed
 from pyhudi.testing.intercepted_storage import Call, InterceptedStorage
+from pyhudi.testing.lockstep import Lockstep
 from pyhudi.timeline.clock import SystemClock
 from pyhudi.txn.heartbeats import Heartbeat, HeartbeatSettings, heartbeat_path, heartbeat_settings, is_alive
 
@@ -94,6 +99,42 @@ def test_storage_that_takes_no_more_heartbeats_lets_the_writer_expire() -> None:
         time.sleep(0.1)
         with pytest.raises(ConflictError, match="expired"):
             heartbeat.check_alive()
+
+
+def test_error_of_any_kind_is_a_heartbeat_that_is_missing(caplog) -> None:
+    class Strange(InterceptedStorage):
+        writes = 0
+
+        def _pass(self, call: Call, effect, torn=None):
+            if call.method == "replace":
+                self.writes += 1
+                if self.writes > 1:
+                    raise RuntimeError("an error of a driver")
+            return effect()
+
+    with Heartbeat(Strange(MemoryStorage()), T, SystemClock(), _SHORT):
+        deadline = time.monotonic() + 30
+        while "could be written: an error of a driver" not in caplog.text and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert "could be written: an error of a driver" in caplog.text
+
+
+def test_heartbeat_of_a_writer_that_dies_in_a_schedule_ends_quietly() -> None:
+    """pytest fails a test in which a thread ends with an error."""
+    ended = threading.Event()
+
+    def writer(storage: Storage) -> None:
+        with Heartbeat(storage, T, SystemClock(), HeartbeatSettings(5, 1000)):
+            try:
+                for number in range(10):
+                    storage.create(f"file-{number}", b"")
+            finally:
+                time.sleep(0.1)  # a heartbeat is due after the death
+                ended.set()
+
+    errors = Lockstep(random.Random(1), crashes=1, calls=5).run(MemoryStorage(), [writer])
+    assert ended.is_set()
+    assert isinstance(errors[0], Crashed)
 
 
 def test_file_that_cannot_be_deleted_does_not_fail_the_write(caplog) -> None:

@@ -73,12 +73,12 @@ def _check_name(statement: Statement) -> None:
 
 
 def _computed_names(tokens: Sequence[Token]) -> Iterator[int]:
-    """Yield where `IDENTIFIER(...)` stands in a statement."""
+    """Yield the indexes of `IDENTIFIER(...)` in a statement."""
     return (i for i, token in enumerate(tokens[:-1]) if token.is_word("IDENTIFIER") and tokens[i + 1].text == "(")
 
 
 def _computed_target(statement: Statement) -> int | None:
-    """Return where the statement computes the name of the table that it writes or creates, None if it does not."""
+    """Return the index of the computed name of the table that a statement writes or creates, None if it has none."""
     if "identifier" not in statement.text.lower():
         return None
     tokens = statement.tokens
