@@ -103,7 +103,7 @@ def take_turns(reference: ReferenceHudi, path: Path, version: int, table_type: s
     check(reference, path, name)
 
 
-def test_apache_hudi_goes_on_after_upserts_and_a_compaction_of_ours(reference: ReferenceHudi, tmp_path: Path) -> None:
+def test_apache_hudi_continues_after_upserts_and_a_compaction_of_ours(reference: ReferenceHudi, tmp_path: Path) -> None:
     take_turns(reference, tmp_path / "t", 8, "MERGE_ON_READ", pyhudi_creates=True)
 
 

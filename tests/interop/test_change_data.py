@@ -40,7 +40,7 @@ def image(text: str | None) -> Any:
         ("MERGE_ON_READ", "DATA_BEFORE_AFTER", {"hoodie.populate.meta.fields": "false"}),
     ],
 )
-def test_apache_hudi_reads_what_we_capture_and_goes_on(
+def test_apache_hudi_reads_what_we_capture_and_continues(
     kind: str, mode: str, more: dict[str, str], reference: ReferenceHudi, tmp_path: Path
 ) -> None:
     capture = {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": mode, **more}

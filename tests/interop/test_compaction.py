@@ -112,7 +112,7 @@ def test_logs_that_pyhudi_joined_are_read_and_compacted_by_apache_hudi(kind: Kin
     assert_both_read(reference, path, model.sorted())
 
 
-def test_plan_that_pyhudi_took_back_is_forgotten_by_apache_hudi(reference: ReferenceHudi, tmp_path: Path) -> None:
+def test_plan_that_pyhudi_rolled_back_is_forgotten_by_apache_hudi(reference: ReferenceHudi, tmp_path: Path) -> None:
     path, kind = tmp_path / "t", MERGE_ON_READ
     model = started(kind, reference, path)
     (planned,) = reference_compacts(reference, path, "schedule")

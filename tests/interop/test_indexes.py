@@ -60,7 +60,7 @@ def holds(condition: str, row: dict[str, str | None]) -> bool:
 
 
 @pytest.mark.parametrize("kind", [pytest.param("COPY_ON_WRITE", marks=pytest.mark.slow), "MERGE_ON_READ"])
-def test_apache_hudi_finds_rows_by_our_indexes_and_goes_on_with_them(reference: ReferenceHudi, tmp_path: Path, kind: str) -> None:
+def test_apache_hudi_finds_rows_by_our_indexes_and_continues_with_them(reference: ReferenceHudi, tmp_path: Path, kind: str) -> None:
     path, name = tmp_path / "t", f"indexed_{kind.lower()}"
     table = HudiTable.create(str(path), SCHEMA, name="t", keys=("id",), partition_by=("city",), order_by=("ts",), table_type=kind)
     table.insert(rows(0, 20))
@@ -92,7 +92,7 @@ def check_theirs(table: HudiTable) -> None:
     assert pairs <= {(name, key) for name, keys in record_keys.items() for key in keys}
 
 
-def test_we_go_on_with_indexes_of_apache_hudi(reference: ReferenceHudi, tmp_path: Path) -> None:
+def test_we_continue_with_indexes_of_apache_hudi(reference: ReferenceHudi, tmp_path: Path) -> None:
     path, name = tmp_path / "t", "indexed_by_hudi"
     reference_upserts(reference, path, rows(0, 20), "COPY_ON_WRITE", "insert")
     reference.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'")

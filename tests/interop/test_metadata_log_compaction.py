@@ -62,7 +62,7 @@ def check_keys(reference: ReferenceHudi, table: HudiTable, name: str) -> None:
         pytest.param(8, "MERGE_ON_READ", marks=pytest.mark.slow),
     ],
 )
-def test_both_go_on_with_log_compactions_of_the_other(reference: ReferenceHudi, tmp_path: Path, version: int, table_type: str) -> None:
+def test_both_continue_with_log_compactions_of_the_other(reference: ReferenceHudi, tmp_path: Path, version: int, table_type: str) -> None:
     name = f"joined_{version}_{table_type.lower()}"
     kind = Kind("joined", version=version, table_type=table_type, order_by=("amount",), options=JOINED | BY_KEY)
     table = dataclasses.replace(kind, options={}).create(tmp_path / "t")

@@ -49,7 +49,7 @@ def check(reference: ReferenceHudi, path: Path, name: str) -> None:
 
 
 @each_kind(SERVED, long={"partitioned", "not_partitioned", "hive_style"})
-def test_apache_hudi_reads_by_it_and_both_go_on_with_it(kind: Kind, reference: ReferenceHudi, tmp_path: Path) -> None:
+def test_apache_hudi_reads_by_it_and_both_continue_with_it(kind: Kind, reference: ReferenceHudi, tmp_path: Path) -> None:
     path, name = tmp_path / "t", f"mdt_{kind.name}"
     table = kind.create(path)
     table.upsert(trips(0, 8))
@@ -110,7 +110,7 @@ def kill_a_write(path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", [pytest.param(8, marks=pytest.mark.slow), 9])
-def test_both_go_on_with_that_of_a_merge_on_read_table_after_compaction_and_rollback(
+def test_both_continue_with_that_of_a_merge_on_read_table_after_compaction_and_rollback(
     reference: ReferenceHudi, tmp_path: Path, version: int
 ) -> None:
     path, name = tmp_path / "t", f"mdt_merged_{version}"

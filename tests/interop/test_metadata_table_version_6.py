@@ -51,7 +51,7 @@ def compactions(path: Path) -> int:
 
 
 @KIND
-def test_apache_hudi_reads_by_it_takes_back_and_goes_on(kind: Kind, reference: ReferenceHudi, tmp_path: Path) -> None:
+def test_apache_hudi_reads_by_it_rolls_back_and_continues(kind: Kind, reference: ReferenceHudi, tmp_path: Path) -> None:
     path, name, model = tmp_path / "t", f"mdt6_{kind.name}", Model(kind.order_by)
     kind.create(path).insert(model.upsert(trips(0, 8)), INDEXES)
     for turn in range(4):

@@ -26,7 +26,7 @@ def rows(table: pa.Table) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
-def test_apache_hudi_goes_on_with_a_repaired_table(reference: ReferenceHudi, tmp_path: Path, table_type: str) -> None:
+def test_apache_hudi_continues_with_a_repaired_table(reference: ReferenceHudi, tmp_path: Path, table_type: str) -> None:
     path = tmp_path / "t"
     table = HudiTable.create(path, SCHEMA, name="t", keys=["id"], partition_by=["city"], table_type=table_type)
     for value, other in ((1, 2), (10, 3)):  # key 1 is in both files

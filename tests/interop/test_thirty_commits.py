@@ -124,7 +124,7 @@ def reference_answer(reference: ReferenceHudi, messages: Told, name: str) -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("version", "kind"), [(8, "COPY_ON_WRITE"), (9, "MERGE_ON_READ")])
-def test_apache_hudi_agrees_with_every_index_after_thirty_commits_and_goes_on(
+def test_apache_hudi_agrees_with_every_index_after_thirty_commits_and_continues(
     reference: ReferenceHudi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int, kind: str
 ) -> None:
     recorded, name = Told(tmp_path / "t", kind == "MERGE_ON_READ"), f"thirty_{version}"

@@ -41,7 +41,7 @@ def children(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
         os.waitpid(child, 0)
 
 
-def test_writes_of_a_driver_go_on_beside_its_children(spark: SparkSession, tmp_path: Path, children: list[int]) -> None:
+def test_writes_of_a_driver_continue_beside_its_children(spark: SparkSession, tmp_path: Path, children: list[int]) -> None:
     path = str(tmp_path / "t")
     options = {"hoodie.table.name": "t", "hoodie.datasource.write.recordkey.field": "id", **SHORT_WAIT}
     for number in range(3):

@@ -91,7 +91,7 @@ def test_text_of_a_floating_point_key_does_not_depend_on_the_jvm(spark: SparkSes
 
 
 @pytest.mark.parametrize("kind", ["DOUBLE", "BINARY"])
-def test_empty_key_fields_are_counted_whoever_makes_their_texts(spark: SparkSession, tmp_path: Path, kind: str) -> None:
+def test_empty_key_fields_are_counted_whoever_makes_their_strings(spark: SparkSession, tmp_path: Path, kind: str) -> None:
     rows = spark.sql(f"SELECT id, CAST(IF(id < 2, NULL, STRING(id)) AS {kind}) AS x FROM range(5)").coalesce(1)
     table = new_table(to_arrow_schema(rows.schema), tmp_path / "t", "x", "id", {})
     with pytest.raises(KeyFieldError, match=r"^2 rows have no record key"):

@@ -143,7 +143,7 @@ def test_damaged_base_file_is_one_clear_error(spark: SparkSession, table: Path, 
             frame.join(frame.withColumnRenamed("amount", "other"), "id").collect()
 
 
-def test_base_file_that_is_gone_is_one_clear_error(spark: SparkSession, table: Path) -> None:
+def test_base_file_that_is_missing_is_one_clear_error(spark: SparkSession, table: Path) -> None:
     frame = spark.read.format("hudi").load(str(table))
     frame.inputFiles()
     (file,) = table.glob(f"*_{SECOND}.parquet")

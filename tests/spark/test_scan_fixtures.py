@@ -74,7 +74,7 @@ def is_text_of_path(path: Path, column: str) -> bool:
     return is_field and pa.types.is_string(table.schema.field(column).type)
 
 
-def test_numbers_that_the_table_calls_texts_show_the_text_of_the_path(spark: SparkSession, fixture_table: FixtureTable) -> None:
+def test_numbers_that_the_table_calls_strings_show_the_text_of_the_path(spark: SparkSession, fixture_table: FixtureTable) -> None:
     path = fixture_table("cow/v9_timebasedkeygen_epochmillis")
     (field,) = HudiTable.open(path).config.partition_fields
     for row in load(spark, path).select("_hoodie_partition_path", field).collect():

@@ -208,7 +208,7 @@ def test_a_stream_keeps_the_columns_it_began_with_and_a_restarted_one_has_new_on
     assert Follower(pipe, "anew").next("id", "tens") == [(1, None), (2, 20)]
 
 
-def test_streams_with_names_of_their_own_share_a_table_and_a_moved_checkpoint_goes_on(pipe: Pipe) -> None:
+def test_streams_with_names_of_their_own_share_a_table_and_a_moved_checkpoint_continues(pipe: Pipe) -> None:
     names: dict[str, Any] = {one: {"hoodie.datasource.write.streaming.checkpoint.identifier": one} for one in ("left", "right")}
     for number in (1, 2):
         pipe.put((number, "a", "x"))

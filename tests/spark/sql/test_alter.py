@@ -76,7 +76,7 @@ def test_renamed_table_is_written_and_read_under_its_new_name(people):
     assert people.table("folk").config.name == "folk"
 
 
-def test_dropped_partition_is_gone_and_its_neighbour_stays(people):
+def test_dropped_partition_is_missing_and_its_neighbour_stays(people):
     people("ALTER TABLE people DROP IF EXISTS PARTITION (city = 'oslo'), PARTITION (city = 'nowhere')")
     assert people("SELECT id FROM people") == [(3,)]
     people("TRUNCATE TABLE people PARTITION (city = 'rome')")

@@ -100,7 +100,7 @@ def test_a_cached_table_follows_what_the_session_reads_of_tables(cached):
 
 
 @pytest.mark.parametrize("people", ["cow"], indirect=True)
-def test_the_catalogs_functions_cache_a_table_that_goes_on(people):
+def test_the_catalogs_functions_cache_a_table_that_continues(people):
     catalog = people.session.catalog
     catalog.cacheTable("people")
     people("INSERT INTO people VALUES (4, 'dee', 64, 'oslo')")

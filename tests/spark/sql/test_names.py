@@ -281,7 +281,7 @@ def test_options_beside_a_name_are_served_in_the_jvm(people):
 
 
 @pytest.mark.parametrize("people", ["cow"], indirect=True)
-def test_a_table_whose_files_are_gone_is_an_error_and_not_empty(people):
+def test_a_table_whose_files_are_missing_is_an_error_and_not_empty(people):
     shutil.move(people.folder / "people", people.folder / "elsewhere")
     for query in (people.session._jsparkSession.sql, people.session.sql):
         with pytest.raises(TableNotFound, match="no Hudi table at"):

@@ -64,7 +64,7 @@ def test_what_became_of_a_file_is_shown(trips):
         trips("CALL show_file_status(table => 'trips', file => 'x')")
 
 
-def test_runs_that_died_are_taken_back(sql):
+def test_runs_that_died_are_rolled_back(sql):
     sql("CREATE TABLE m (id INT, v INT, ts BIGINT) USING hudi TBLPROPERTIES (primaryKey = 'id', preCombineField = 'ts', type = 'mor')")
     sql("INSERT INTO m VALUES (1, 1, 1)")
     sql("UPDATE m SET v = 2 WHERE id = 1")

@@ -29,7 +29,7 @@ def test_every_listed_difference_stands_on_the_page_and_is_of_a_labelled_stateme
         assert difference.statement in labels[difference.theme]
 
 
-def test_comments_labels_and_moments_belong_to_the_statement_below() -> None:
+def test_comments_labels_and_timestamps_belong_to_the_statement_below() -> None:
     (step,) = parse("-- [late]\n-- let a = completed t -1\n-- mask x, y\nSELECT 1\n  FROM t;\n--> x int\n--> 1\n")
     assert (step.label, step.masked, list(step.moments())) == ("late", frozenset({"x", "y"}), [("a", "completed", "t", -1)])
     assert (step.text, step.answer, step.is_query) == ("SELECT 1\n  FROM t", ("x int", "1"), True)

@@ -51,7 +51,7 @@ def test_commit_with_a_metadata_table_touches_the_storage_a_constant_number_of_t
 
 
 @pytest.mark.parametrize(("metadata_table", "most"), [(False, 8), (True, 22)])
-def test_a_clean_after_a_commit_goes_on_from_what_the_commit_knows(metadata_table, most) -> None:
+def test_a_clean_after_a_commit_continues_from_what_the_commit_knows(metadata_table, most) -> None:
     """The commit whose clean has something to delete, against one that cleans nothing: no second lock, no timeline read again."""
     counts = []
     for options in ({"hoodie.clean.automatic": "false"}, {"hoodie.clean.commits.retained": "3"}):

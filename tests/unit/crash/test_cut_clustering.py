@@ -155,7 +155,7 @@ def test_a_run_that_failed_without_a_crash_leaves_nothing_behind() -> None:
 
 
 @pytest.mark.slow
-def test_a_planned_resizing_is_taken_back_wherever_that_is_cut() -> None:
+def test_a_planned_resizing_is_rolled_back_wherever_that_is_cut() -> None:
     storage, oracle = planned_table()
     for run in cut_rollbacks(storage):
         check_recovery(run, oracle, DRIVER)

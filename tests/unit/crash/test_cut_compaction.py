@@ -123,7 +123,7 @@ def test_compaction_that_failed_without_a_crash_takes_its_files_back_at_once() -
         assert [path for path in garbage(run.storage) if path.endswith(".parquet")] == [], run.point
 
 
-def test_pending_compaction_is_taken_back_on_request_wherever_that_is_cut() -> None:
+def test_pending_compaction_is_rolled_back_on_request_wherever_that_is_cut() -> None:
     storage, oracle = table_with_plan()
     (instant,) = (one.instant for one in services(storage).compact(mode="execute", dry_run=True))
 

@@ -114,7 +114,7 @@ def statistics_problems(storage: MemoryStorage) -> list[str]:
     return [row["check"] for row in HudiTable(storage).inspect.health().to_pylist()]
 
 
-def test_record_of_a_failed_write_is_taken_back_and_a_rollback_that_does_not_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_record_of_a_failed_write_is_rolled_back_and_a_rollback_that_does_not_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     storage, _ = stored_table(DRIVER)
     lower = died(storage, (Operation.UPSERT, [ride(4, "rome", 5)]))
     assert statistics_problems(lower.copy()) == []

@@ -102,7 +102,7 @@ def is_cut_off(storage) -> bool:
 
 
 @pytest.mark.parametrize("times", [8, pytest.param(40, marks=pytest.mark.slow)])
-def test_writer_killed_at_many_moments_loses_nothing_it_told_of(storage, times: int) -> None:
+def test_writer_killed_at_many_times_loses_nothing_it_told_of(storage, times: int) -> None:
     stop_again_and_again(storage, times, signal.SIGKILL, seed=1, hits=1)
     assert "rollback" in HudiTable(storage).history().column("action").to_pylist()
 

@@ -23,7 +23,7 @@ def last_step(storage: MemoryStorage) -> int:
 
 
 @pytest.mark.parametrize("fault", [Fault.ERROR_BUT_DONE, Fault.ERROR_NOT_DONE])
-def test_silent_storage_is_told_and_the_next_write_goes_on(fault) -> None:
+def test_silent_storage_is_told_and_the_next_write_continues(fault) -> None:
     storage, before = stored_table()
     step, storage = last_step(storage), storage.copy()  # a copy: what the process knows of a table saves calls
     silent = FaultStorage(FaultStorage(storage, step, fault), step + 1, Fault.ERROR_NOT_DONE)

@@ -107,7 +107,7 @@ def test_missing_partition_has_no_groups(table) -> None:
     assert table.view().groups("nowhere") == ()
 
 
-def test_replaced_group_is_gone_but_seen_in_time_travel(table) -> None:
+def test_replaced_group_is_missing_but_seen_in_time_travel(table) -> None:
     table.commit(5, f"oslo/{base('b', 5)}", action=Action.REPLACE_COMMIT, replaced={"oslo": ("a",)})
     assert names(table.view(), "oslo") == [base("b", 5)]
     assert names(table.view(as_of=4), "oslo") == [base("a", 1)]

@@ -117,7 +117,7 @@ def test_insert_into_a_copy_on_write_bucket_keeps_both_rows_of_a_key() -> None:
 
 
 @pytest.mark.parametrize("table_type", TYPES)
-def test_overwrite_begins_the_buckets_anew(table_type) -> None:
+def test_overwrite_begins_the_buckets_again(table_type) -> None:
     table = make_table(table_type=table_type)
     table.upsert([ride(n) for n in range(20)], options=BUCKET)
     table.overwrite([ride(n, value=2) for n in range(5)], options=BUCKET)

@@ -138,5 +138,5 @@ def test_row_size_of_no_rows_is_nothing(group: Group) -> None:
 
 
 @pytest.mark.parametrize(("start", "count"), [(0, 0), (0, 12), (8, 3), (99, 2), (999_999, 2), (2**33, 2)])
-def test_numbered_texts_are_those_of_the_numbers(start: int, count: int) -> None:
+def test_numbered_strings_are_those_of_the_numbers(start: int, count: int) -> None:
     assert numbered("p_", start, count).to_pylist() == [f"p_{number}" for number in range(start, start + count)]

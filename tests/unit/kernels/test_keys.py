@@ -129,6 +129,6 @@ def test_null_and_empty_partition_values_go_to_the_default_partition() -> None:
     assert made(rows, config("id", "p"))[1] == ["__HIVE_DEFAULT_PARTITION__", "__HIVE_DEFAULT_PARTITION__", "x"]
 
 
-def test_dates_and_numbers_make_partition_paths_of_their_texts() -> None:
+def test_dates_and_numbers_make_partition_paths_of_their_strings() -> None:
     rows = pa.table({"id": [1], "d": [date(2024, 1, 15)], "n": [math.pi], "t": [datetime(1970, 1, 1, 0, 0, 1)]})
     assert made(rows, config("id", "d,n,t"))[1] == ["2024-01-15/3.141592653589793/1000000"]

@@ -52,7 +52,7 @@ def test_a_block_after_the_time_of_the_query_does_not_count() -> None:
     assert chosen(block("t1"), block("t3"), visibility=then) == ["t1"]
 
 
-def test_a_rollback_takes_back_all_blocks_of_its_target_that_stand_before_it() -> None:
+def test_a_rollback_rolls_back_all_blocks_of_its_target_that_stand_before_it() -> None:
     blocks = (block("t2"), block("t1"), block("t2", BlockType.DELETE), rollback("t3", "t2"), block("t5"))
     assert chosen(*blocks) == ["t1", "t5"]
 

@@ -146,7 +146,7 @@ def test_damaged_page_is_a_corrupt_table_that_names_the_file() -> None:
         read(storage, pa.schema({"a": pa.int64()}))
 
 
-def test_file_that_is_gone_is_a_corrupt_table_that_names_the_file() -> None:
+def test_file_that_is_missing_is_a_corrupt_table_that_names_the_file() -> None:
     with pytest.raises(CorruptTableError, match=FILE.path):
         read(MemoryStorage(), pa.schema({"a": pa.int64()}))
 

@@ -55,7 +55,7 @@ def columns(draw: st.DrawFn) -> pa.Array:
 
 
 @given(columns(), zones, patterns, units)
-def test_texts_of_a_column_are_those_of_its_values(column: pa.Array, zone: str, pattern: str, kind: str) -> None:
+def test_strings_of_a_column_are_those_of_its_values(column: pa.Array, zone: str, pattern: str, kind: str) -> None:
     result = settings(timestamp_type=kind, timestamp_scalar_time_unit="HOURS", output_dateformat=pattern, output_timezone=zone)
     expected = [result.text(value, field="ts", row=0) for value in column.to_pylist()]
     assert texts_of(column, result) == expected
@@ -65,7 +65,7 @@ days = st.dates().map(lambda day: f"{day:%Y}".zfill(4) + f"{day:-%m-%d}")
 
 
 @given(st.lists(days | st.none(), max_size=6), st.sampled_from(["UTC", ""]))
-def test_texts_of_a_column_of_dates_are_those_of_its_values(values: list[str | None], zone: str) -> None:
+def test_strings_of_a_column_of_dates_are_those_of_its_values(values: list[str | None], zone: str) -> None:
     result = settings(timestamp_type="DATE_STRING", input_dateformat="yyyy-MM-dd", output_dateformat="dd.MM.yyyy", input_timezone=zone)
     expected = [result.text(value, field="ts", row=0) for value in values]
     assert texts_of(pa.array(values, pa.string()), result) == expected
@@ -76,7 +76,7 @@ offsets = st.sampled_from(["Z", "+05:30", "+25:00", "+23:59", "-0800", "+00:00",
 
 
 @given(st.lists(st.tuples(stamps, offsets) | st.none(), max_size=6), st.sampled_from(["UTC", "GMT+5:45", "Asia/Tokyo", ""]), st.booleans())
-def test_texts_of_a_column_of_times_are_those_of_its_values(values: list[tuple[str, str] | None], zone: str, has_offset: bool) -> None:
+def test_strings_of_a_column_of_times_are_those_of_its_values(values: list[tuple[str, str] | None], zone: str, has_offset: bool) -> None:
     result = settings(
         timestamp_type="DATE_STRING",
         input_dateformat="yyyy-MM-dd'T'HH:mm:ss.SSS" + ("Z" if has_offset else ""),

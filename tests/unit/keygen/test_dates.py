@@ -29,7 +29,7 @@ ISO = parse_pattern("yyyy-MM-dd'T'HH:mm:ss.SSSZZ")
 
 
 @pytest.mark.parametrize("zone", sorted({zone for zone, _, _ in PRINTED}))
-def test_moments_are_printed_as_apache_hudi_prints_them(zone: str) -> None:
+def test_timestamps_are_printed_as_apache_hudi_prints_them(zone: str) -> None:
     for _, pattern, expected in (entry for entry in PRINTED if entry[0] == zone):
         tokens = parse_pattern(pattern)
         assert [date_text(tokens, timestamp, find_zone(zone)) for timestamp in SEEN["moments"]] == expected, pattern
@@ -48,7 +48,7 @@ def test_a_zone_that_leads_past_the_ends_of_time_is_left_for_utc(moment: int, zo
 
 
 @pytest.mark.parametrize("zone", sorted({zone for zone, _, _ in PARSED}))
-def test_texts_are_read_as_apache_hudi_reads_them(zone: str) -> None:
+def test_strings_are_read_as_apache_hudi_reads_them(zone: str) -> None:
     for _, patterns, cases in (entry for entry in PARSED if entry[0] == zone):
         tokens = [parse_pattern(pattern) for pattern in patterns.split(",")]
         assert [(text, read(tokens, text, zone)) for text, _ in cases] == [tuple(case) for case in cases], patterns

@@ -163,13 +163,13 @@ def test_names_of_zones_in_paths_are_refused() -> None:
         (None, "00"),
     ],
 )
-def test_short_names_of_zones_in_texts_are_those_of_joda_time(value: str | None, path: str) -> None:
+def test_short_names_of_zones_in_strings_are_those_of_joda_time(value: str | None, path: str) -> None:
     result = settings(**{**TEXTS, "input_dateformat": "yyyy-MM-dd HH:mm z", "output_dateformat": "HH", "timezone": "UTC"})
     assert text(result, value and f"2024-07-01 {value}") == path
 
 
 @pytest.mark.parametrize("value", ["2024-07-01 CET", "2024-07-01 utc", "2024-07-01 Europe/Paris"])
-def test_other_names_of_zones_in_texts_are_refused(value: str) -> None:
+def test_other_names_of_zones_in_strings_are_refused(value: str) -> None:
     result = settings(**{**TEXTS, "input_dateformat": "yyyy-MM-dd z", "timezone": "UTC"})
     with pytest.raises(KeyFieldError, match="form of the input format"):
         text(result, value)

@@ -106,7 +106,7 @@ def test_build_that_was_cut_is_done_by_the_next_writer(stored) -> None:
         check_files(run.storage)
 
 
-def test_record_that_was_cut_is_not_seen_and_is_taken_back(stored, before_last, recorded) -> None:
+def test_record_that_was_cut_is_not_seen_and_is_rolled_back(stored, before_last, recorded) -> None:
     done = recorded.copy()
     complete_last(stored, done)
     before, after, last = contents(before_last), contents(done), last_of(stored)

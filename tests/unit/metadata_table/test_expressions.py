@@ -31,13 +31,13 @@ def test_case_of_letters_beyond_ascii_is_javas() -> None:
     assert value("upper", pa.array(["straße", None])) == ["STRASSE", None]
 
 
-def test_moments_become_texts_in_the_zone_of_the_index() -> None:
+def test_timestamps_become_strings_in_the_zone_of_the_index() -> None:
     assert value("date_format", MOMENT, format="yyyy-MM-dd HH:mm", timeZone="America/Chicago") == ["2025-12-31 22:00", None]
     assert value("from_unixtime", pa.array([1_700_000_000]), format="yyyy-MM-dd", timeZone="UTC") == ["2023-11-14"]
     assert value("year", MOMENT, timeZone="America/Chicago") == [2025, None]
 
 
-def test_without_a_zone_moments_have_no_local_time() -> None:
+def test_without_a_zone_timestamps_have_no_local_time() -> None:
     assert value("year", MOMENT) is None
     assert value("from_unixtime", pa.array([0]), format="yyyy") is None
 
@@ -54,7 +54,7 @@ def test_pattern_that_is_not_known_gives_nothing(pattern) -> None:
     assert value("date_format", pa.array([date(2026, 2, 28)], pa.date32()), format=pattern) is None
 
 
-def test_years_of_other_than_four_digits_have_java_s_texts() -> None:
+def test_years_of_other_than_four_digits_have_java_s_strings() -> None:
     days = pa.array([-354650, -719529, -719162, 2932897, None, 0], pa.date32())
     assert value("date_format", days, format="yyyy-MM") == ["0999-01", "-0001-12", "0001-01", "+10000-01", None, "1970-01"]
 
@@ -86,7 +86,7 @@ def test_number_of_more_than_32_bits_is_none(days) -> None:
     assert value("substring", pa.array(["a"]), pos="1", len=days) is None
 
 
-def test_sum_of_days_begins_anew_beyond_32_bits() -> None:
+def test_sum_of_days_begins_again_beyond_32_bits() -> None:
     result = Expression("date_sub", {"days": "-2147483648"}).of_column(pa.array([0], pa.int32()).cast(pa.date32()))
     assert result is not None
     assert result.cast(pa.int32()).to_pylist() == [-(2**31)]

@@ -84,7 +84,7 @@ def test_partition_without_files_is_refused_and_not_taken_for_empty(storage) -> 
         metadata_table(storage).partition_paths()
 
 
-def test_definitions_that_are_gone_or_damaged_are_refused(storage) -> None:
+def test_definitions_that_are_missing_or_damaged_are_refused(storage) -> None:
     path = ".hoodie/.index_defs/index.json"
     for change in (lambda: storage.replace(path, b"{"), lambda: storage.delete(path)):
         change()
@@ -173,7 +173,7 @@ def test_damaged_block_of_a_committed_log_file_is_refused(storage) -> None:
             query()
 
 
-def test_file_replaced_by_another_of_its_name_and_size_is_read_anew(storage) -> None:
+def test_file_replaced_by_another_of_its_name_and_size_is_read_again(storage) -> None:
     other = storage.copy()
     for table, name in ((storage, "a.parquet"), (other, "b.parquet")):
         mdt = open_writer_table(table, sources(StoppedClock()))

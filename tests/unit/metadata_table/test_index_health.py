@@ -50,7 +50,7 @@ def folder(table: HudiTable, name: str) -> Path:
 
 
 @pytest.mark.parametrize("name", INDEXES)
-def test_an_index_that_is_gone_or_damaged_is_told_of_and_built_anew(untouched, table, name) -> None:
+def test_an_index_that_is_missing_or_damaged_is_told_of_and_built_again(untouched, table, name) -> None:
     assert problems(untouched) == []
     newest = max((file for file in folder(table, name).iterdir() if not file.name.endswith(".hoodie_partition_metadata")), key=str)
     newest.write_bytes(newest.read_bytes()[: newest.stat().st_size // 2])
@@ -73,7 +73,7 @@ def test_keys_that_the_record_index_lost_are_counted(table, monkeypatch) -> None
     assert problem.endswith(f"and the table has {FILES}")
 
 
-def test_readers_say_that_the_record_index_is_gone(table, caplog) -> None:
+def test_readers_say_that_the_record_index_is_missing(table, caplog) -> None:
     shutil.rmtree(folder(table, "record_index"))
     assert table.to_arrow(filter="id = 'k7'").num_rows == 1
     assert "record_index of table" in caplog.text

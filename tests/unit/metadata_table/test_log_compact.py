@@ -172,7 +172,7 @@ def test_action_that_was_pending_applies_after_what_came_before_it_and_before_wh
 
 
 @pytest.mark.parametrize("version", ["9", "6"])
-def test_commit_whose_records_were_joined_is_not_rolled_back_there_but_all_is_built_anew(version) -> None:
+def test_commit_whose_records_were_joined_is_not_rolled_back_there_but_all_is_built_again(version) -> None:
     """Nobody joins what the table has not completed; whoever did would have the rolled back rows stay."""
     table = written(version)
     rows = rows_of(table)
@@ -192,7 +192,7 @@ def test_commit_whose_records_were_joined_is_not_rolled_back_there_but_all_is_bu
     assert table.inspect.health().to_pylist() == []
 
 
-def test_table_that_apache_hudi_log_compacted_is_read_and_gone_on_with(tmp_path) -> None:
+def test_table_that_apache_hudi_log_compacted_is_read_and_continued(tmp_path) -> None:
     table = HudiTable.open(unpack("metadata_tables/hudi_1_2_0_log_compacted_v8", tmp_path))
     storage = LocalStorage(str(table.storage.uri))
     assert len(own_of(table).timeline.log_compactions) == 3

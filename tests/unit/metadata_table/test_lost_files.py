@@ -87,7 +87,7 @@ def test_readers_do_without_it_and_say_so(version, partition, how, caplog) -> No
 
 
 @pytest.mark.parametrize(("version", "partition", "how"), [case for case in CASES if case[2] in ("gone", "longer")])
-def test_the_next_write_builds_the_metadata_table_anew_and_loses_nothing(version, partition, how) -> None:
+def test_the_next_write_builds_the_metadata_table_again_and_loses_nothing(version, partition, how) -> None:
     good, table = rows_of(HudiTable(written(version))), HudiTable(damaged(version, partition, how))
     table.upsert([ride(3, "oslo", 33, at=1)])
     assert rows_of(table) == [row | ({"value": 33, "at": 1} if row["id"] == 3 else {}) for row in good]

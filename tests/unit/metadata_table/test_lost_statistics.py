@@ -43,7 +43,7 @@ def test_renamed_column_with_a_nan_is_written_on(tmp_path: Path, table_type: str
 
 @pytest.mark.parametrize("content", [b"", b"[1]", None], ids=["empty", "another", "gone"])
 @pytest.mark.parametrize("mended_by", ["write", "rebuild"])
-def test_metadata_table_without_readable_definitions_is_built_anew(
+def test_metadata_table_without_readable_definitions_is_built_again(
     caplog: pytest.LogCaptureFixture, content: bytes | None, mended_by: str
 ) -> None:
     table = make_table(partition_by=["city"])

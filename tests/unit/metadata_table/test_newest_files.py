@@ -82,7 +82,7 @@ def test_failed_writes_that_are_rolled_back_by_the_next_one(table) -> None:
         table.check()
 
 
-def test_replaced_file_groups_and_a_metadata_table_built_anew(table) -> None:
+def test_replaced_file_groups_and_a_metadata_table_built_again(table) -> None:
     table.driver.write(table.storage, Operation.DELETE_PARTITION, [ride(1, "oslo", 1)])
     table.check()
     table.write()

@@ -151,7 +151,7 @@ def test_commit_that_the_table_has_not_completed_is_not_seen(tmp_path) -> None:
     assert contents(storage) == before
 
 
-def test_metadata_table_that_misses_a_commit_is_built_anew_with_a_warning(tmp_path, caplog) -> None:
+def test_metadata_table_that_misses_a_commit_is_built_again_with_a_warning(tmp_path, caplog) -> None:
     storage = table_of("cow/v9_txns_simple_nometa", tmp_path)
     *_, last = timeline_of(storage).data_instants()
     prepared(storage, timeline_of(storage).requested_by(str(int(last.requested) - 1)))
@@ -166,7 +166,7 @@ def test_metadata_table_that_misses_a_commit_is_built_anew_with_a_warning(tmp_pa
 
 
 @pytest.mark.parametrize("damage", ["missing", "properties"])
-def test_damaged_metadata_table_is_built_anew(tmp_path, caplog, damage) -> None:
+def test_damaged_metadata_table_is_built_again(tmp_path, caplog, damage) -> None:
     storage = table_of("cow/v9_txns_simple_nometa", tmp_path)
     prepared(storage, timeline_of(storage))
     if damage == "missing":

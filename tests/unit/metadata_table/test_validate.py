@@ -68,7 +68,7 @@ def test_partition_that_is_not_listed_is_found(table) -> None:
     assert checks(table) == ["metadata table lists all partitions"]
 
 
-def test_listed_file_that_is_gone_is_found(table) -> None:
+def test_listed_file_that_is_missing_is_found(table) -> None:
     older = max(table.inspect.slices().to_pylist(), key=lambda row: not row["latest"])
     assert not older["latest"]
     table.storage.delete(f"{older['partition_path']}/{older['base_file']}")
@@ -87,7 +87,7 @@ def test_statistics_that_would_hide_rows_are_found(table, partition, check) -> N
     assert checks(table) == [check]
 
 
-def test_metadata_table_that_is_gone_is_told(table) -> None:
+def test_metadata_table_that_is_missing_is_told(table) -> None:
     table.storage.delete_tree(FOLDER)
     assert checks(table) == ["metadata table is whole"]
 
@@ -99,7 +99,7 @@ def test_damaged_metadata_table_is_told(table) -> None:
     assert "metadata table is whole" in checks(table)
 
 
-def test_rebuilding_mends_what_is_found(table) -> None:
+def test_rebuilding_fixes_what_is_found(table) -> None:
     forge(table.storage, "files", {"rome": FileList(RecordType.FILES, {"gone.parquet": FileEntry(7)})})
     table.storage.delete_tree(f"{FOLDER}/column_stats")
     assert checks(table) != []

@@ -131,5 +131,5 @@ def test_an_expression_that_is_no_condition_is_refused_before_anything_is_read(e
         check_condition(expression, schema)
 
 
-def test_texts_that_look_like_places_are_no_places() -> None:
+def test_strings_that_look_like_places_are_no_places() -> None:
     check_condition(pc.field("s") == 'x "FieldPath(1)', pa.schema({"s": pa.string()}))

@@ -37,7 +37,7 @@ def files(path: Path, kind: str) -> list[Path]:
 
 
 @pytest.mark.parametrize("table", ["apache_hudi/merge_on_read_avro_blocks_v6"], indirect=True)
-def test_logs_whose_base_file_is_gone_are_an_error_that_names_it(table: Path) -> None:
+def test_logs_whose_base_file_is_missing_are_an_error_that_names_it(table: Path) -> None:
     base = files(table, "base")[0]
     base.unlink()
     with pytest.raises(CorruptTableError, match=base.name):

@@ -181,7 +181,7 @@ def test_comparing_with_any_number_is_comparing_exactly(value: Decimal, symbol: 
         ("s = 'it''s'", ["it's"]),
     ],
 )
-def test_texts_are_escaped_as_in_spark(text: str, expected: list[str]) -> None:
+def test_strings_are_escaped_as_in_spark(text: str, expected: list[str]) -> None:
     table = pa.table({"s": ["100%", "100 apples", "a_b", "axb", "a\nb", "anb", "a\\b", "it's"]})
     assert table.filter(parse_predicate(text, table.schema).expression)["s"].to_pylist() == expected
 

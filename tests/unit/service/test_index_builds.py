@@ -239,7 +239,7 @@ def test_planned_index_is_run_later(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("how", ["rollback", pytest.param("drop", marks=pytest.mark.slow)])
-def test_build_that_is_taken_back_leaves_nothing(tmp_path, monkeypatch, how) -> None:
+def test_build_that_is_rolled_back_leaves_nothing(tmp_path, monkeypatch, how) -> None:
     table = indexed(tmp_path, "COPY_ON_WRITE")
     build = killed(monkeypatch, table, "by_name", "name")
     first(table)
@@ -365,7 +365,7 @@ def test_readers_believe_indexes_beside_a_build_that_was_cut_in_its_last_step(tm
     assert problems(table) == []
 
 
-def test_build_that_was_cut_in_its_last_step_and_is_taken_back_leaves_no_index(tmp_path, monkeypatch) -> None:
+def test_build_that_was_cut_in_its_last_step_and_is_rolled_back_leaves_no_index(tmp_path, monkeypatch) -> None:
     table = indexed(tmp_path, "COPY_ON_WRITE")
     build = killed(monkeypatch, table, "by_name", "name", at="complete_instant")
     table.services.rollback(build)

@@ -88,7 +88,7 @@ def test_write_that_was_cut_leaves_indexes_that_say_what_the_rows_say(driver) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("driver", INDEXED, ids=lambda driver: driver.table_type)
-def test_writers_go_on_after_a_build_that_was_cut_and_it_is_taken_up_and_right(driver) -> None:
+def test_writers_continue_after_a_build_that_was_cut_and_it_is_taken_up_and_right(driver) -> None:
     storage = MemoryStorage()
     driver.create(storage)
     driver.write(storage, Operation.INSERT, STORED)

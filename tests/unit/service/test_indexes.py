@@ -244,7 +244,7 @@ def test_condition_that_does_not_fit_the_action_is_refused(arguments, tmp_path) 
         table.services.index("x", "name", **arguments)
 
 
-def test_type_whose_texts_differ_is_refused_for_an_indexed_column(tmp_path) -> None:
+def test_type_whose_strings_differ_is_refused_for_an_indexed_column(tmp_path) -> None:
     schema = pa.schema([("id", pa.string()), ("level", pa.int32())])
     table = HudiTable.create(str(tmp_path / "t"), schema, name="t", keys=("id",))
     table.insert(pa.table({"id": ["a"], "level": pa.array([7], pa.int32())}))

@@ -158,7 +158,7 @@ def test_unknown_strategies_and_missing_days_are_refused_before_anything_is_writ
         make_table().services.ttl(options={DAYS: "30"})
 
 
-def test_metadata_table_knows_that_the_partitions_are_gone() -> None:
+def test_metadata_table_knows_that_the_partitions_are_missing() -> None:
     storage = MemoryStorage()
     make_table(storage, partition_by=["city"])
     options = {"hoodie.metadata.enable": "true", "hoodie.metadata.global.record.level.index.enable": "true"}

@@ -84,7 +84,7 @@ def test_rollback_records_the_files_by_partition() -> None:
     assert [path.rpartition("/")[2] for path in part.rollback_log_files or ()] == [rolled_back.rpartition("/")[2]]
 
 
-def test_what_was_taken_back_stays_so_when_the_timeline_begins_later() -> None:
+def test_what_was_rolled_back_stays_so_when_the_timeline_begins_later() -> None:
     """The instants before the first active one count as archived, so as completed."""
     table = table_with_failed_updates(MemoryStorage())
     table.upsert([ride(2, "rome", 7)])

@@ -233,7 +233,7 @@ def test_a_reader_with_the_old_properties_is_sent_to_the_new_timeline(tmp_path: 
     assert (tmp_path / "t" / ".hoodie" / MOVED_FILE).exists()
 
 
-def test_readers_go_on_while_a_table_goes_up_and_down(tmp_path: Path) -> None:
+def test_readers_continue_while_a_table_goes_up_and_down(tmp_path: Path) -> None:
     make(tmp_path, "MERGE_ON_READ")
     expected, wrong, stop = HudiTable.open(tmp_path / "t").to_arrow().sort_by("id").to_pylist(), [], threading.Event()
 

@@ -62,7 +62,7 @@ def test_same_lock_file_by_another_path_is_the_same_lock(where, tmp_path) -> Non
     lock_of(store(where, tmp_path / "mounted" / "l"))
 
 
-def test_lock_file_that_was_made_anew_is_another_lock(where, tmp_path) -> None:
+def test_lock_file_that_was_made_again_is_another_lock(where, tmp_path) -> None:
     """Who still holds the old one excludes nobody who takes the new one; nor does another machine's file of the same path."""
     lock_of(store(where, tmp_path / "l"))
     (tmp_path / "l").unlink()
@@ -105,7 +105,7 @@ def test_lock_file_inside_the_table_is_the_lock_of_its_plain_path(tmp_path) -> N
 
 
 @pytest.mark.parametrize("other", ["elsewhere", "plain"])
-def test_of_two_first_writers_with_two_locks_at_most_one_goes_on(tmp_path, monkeypatch, other) -> None:
+def test_of_two_first_writers_with_two_locks_at_most_one_continues(tmp_path, monkeypatch, other) -> None:
     """The second one comes between the look for records and the making of one, or right after it."""
     url = f"local://{tmp_path}/t"
     first = store(url, tmp_path / "one.lock")
@@ -144,7 +144,7 @@ def _try_lock(storage, refused: list[str]) -> None:
 SCHEMA = pa.schema([("id", pa.int64()), ("v", pa.int64())])
 
 
-def test_copied_table_says_so_and_health_records_its_lock_anew(tmp_path) -> None:
+def test_copied_table_says_so_and_health_records_its_lock_again(tmp_path) -> None:
     url, options = f"local://{tmp_path}/t", {LOCK_FILE_OPTION: str(tmp_path / "l"), "auto_mkdir": "true"}
     table = HudiTable.create(url, SCHEMA, name="t", keys=["id"], storage_options=options)
     table.upsert([{"id": 1, "v": 1}])

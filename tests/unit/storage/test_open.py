@@ -62,7 +62,7 @@ def test_paths_that_name_nothing_are_refused(text: str, says: str) -> None:
 
 
 @pytest.mark.parametrize("options", [5, "key", ["key"], {5: "a"}])
-def test_storage_options_are_a_mapping_of_texts(options: Any) -> None:
+def test_storage_options_are_a_mapping_of_strings(options: Any) -> None:
     for path in ("/data", "s3://bucket/t"):
         with pytest.raises(OptionError, match="storage_options must be a mapping"):
             open_storage(path, options)

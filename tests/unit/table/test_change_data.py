@@ -142,7 +142,7 @@ def logs_of(path: Path) -> list[Path]:
     return [file for file in (path / "t" / "x").iterdir() if file.name.endswith(".cdc")]
 
 
-def test_a_file_that_is_gone_is_named_with_the_time_to_begin_at(tmp_path: Path) -> None:
+def test_a_file_that_is_missing_is_named_with_the_time_to_begin_at(tmp_path: Path) -> None:
     table = create(tmp_path, "COPY_ON_WRITE")
     for number in (1, 2, 3):
         table.upsert([row(1, f"v{number}", number, "x")])

@@ -72,7 +72,7 @@ def test_writing_all_rows_again_changes_no_row_and_no_key(name: str, tmp_path: P
 
 
 @pytest.mark.parametrize("name", WRITABLE + MERGE_ON_READ)
-def test_rows_that_are_deleted_are_gone_and_the_others_stay(name: str, tmp_path: Path) -> None:
+def test_rows_that_are_deleted_are_missing_and_the_others_stay(name: str, tmp_path: Path) -> None:
     table = HudiTable.open(unpack(f"apache_hudi/{name}", tmp_path))
     before = rows_of(table)
     doomed = before[0]

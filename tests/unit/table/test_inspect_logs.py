@@ -64,7 +64,7 @@ def test_records_are_counted_in_every_kind_of_block(name: str, fixture_table: Ca
     assert result & {"PARQUET", "HFILE"}
 
 
-def test_rollback_shows_what_it_takes_back(fixture_table: Callable[[str], Path]) -> None:
+def test_rollback_shows_what_it_rolls_back(fixture_table: Callable[[str], Path]) -> None:
     base = fixture_table(ROLLED_BACK)
     logs = [path.name for path in base.glob(".*.log.2_*") if path.suffix != ".crc"]
     [block] = HudiTable.open(base).inspect.log_blocks(logs[0]).to_pylist()

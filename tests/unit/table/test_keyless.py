@@ -57,7 +57,7 @@ def test_key_and_partition_path_suffice_and_the_key_stays(table: HudiTable) -> N
     assert [row[RECORD_KEY] for row in stored(table)] == [row[RECORD_KEY] for row in before]
 
 
-def test_rows_are_found_though_their_file_was_written_anew(table: HudiTable) -> None:
+def test_rows_are_found_though_their_file_was_written_again(table: HudiTable) -> None:
     read = stored(table, 1)
     table.upsert(changed(stored(table, 3), v=4))
     table.upsert(changed(read, v=5))

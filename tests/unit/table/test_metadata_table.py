@@ -78,7 +78,7 @@ def test_reads_find_their_files_by_it() -> None:
 
 @pytest.mark.parametrize("version", ["9", "6"])
 @pytest.mark.parametrize("damage", ["gone", "base files gone", "cut", "behind"])
-def test_reader_lists_where_it_cannot_be_trusted_and_the_next_writer_builds_it_anew(
+def test_reader_lists_where_it_cannot_be_trusted_and_the_next_writer_builds_it_again(
     damage: str, version: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     table = make_table(options={"hoodie.write.table.version": version})
@@ -107,7 +107,7 @@ def test_reader_lists_where_it_cannot_be_trusted_and_the_next_writer_builds_it_a
     check(table)
 
 
-def test_statistics_that_are_damaged_are_built_anew_while_a_write_completes(caplog: pytest.LogCaptureFixture) -> None:
+def test_statistics_that_are_damaged_are_built_again_while_a_write_completes(caplog: pytest.LogCaptureFixture) -> None:
     table = make_table(partition_by=["city"])
     table.insert([ride(1, city="oslo"), ride(2, city="oslo")], options={"hoodie.parquet.max.file.size": "1"})
     table.insert([ride(3, city="oslo")], options={"hoodie.parquet.small.file.limit": "0"})

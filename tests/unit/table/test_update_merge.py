@@ -96,7 +96,7 @@ def test_expressions_mean_what_they_mean_in_sql(column: str, expression: str, ex
     assert table.to_arrow([column], "id = 1").to_pylist() == [{column: expected}]
 
 
-def test_texts_and_times_are_expressions_too() -> None:
+def test_strings_and_times_are_expressions_too() -> None:
     schema = pa.schema({"id": pa.int64(), "name": pa.string(), "day": pa.date32(), "at": pa.timestamp("us", "UTC")})
     table = HudiTable.create(MemoryStorage().uri, schema, name="t", keys=["id"])
     table.insert(pa.Table.from_pylist([{"id": 1, "name": " ann "}], schema))

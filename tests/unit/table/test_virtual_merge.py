@@ -60,7 +60,7 @@ def test_records_are_updated_moved_deleted_and_inserted(table: HudiTable) -> Non
     assert (result.inserted, result.updated, result.deleted) == (2, 2, 2)
 
 
-def test_a_record_that_is_gone_is_a_conflict(table: HudiTable) -> None:
+def test_a_record_that_is_missing_is_a_conflict(table: HudiTable) -> None:
     with pytest.raises(ConflictError, match="'77' in partition 'oslo'"):
         merge(table, change((77, "oslo"), ride(77)))
 

@@ -75,7 +75,7 @@ def test_candidates_limit_of_zero_gives_new_rows_files_of_their_own() -> None:
     assert sorted(logs(table)) == [0, 1]
 
 
-def test_large_base_file_is_not_written_anew_for_few_new_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_base_file_is_not_written_again_for_few_new_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     table = merged_on_read()
     table.insert([ride(1)])
     table.insert([ride(2)])
@@ -174,7 +174,7 @@ def test_row_that_moves_between_partitions_stands_once() -> None:
 
 
 @pytest.mark.parametrize("index", [{}, GLOBAL, STAYS])
-def test_record_that_was_deleted_and_inserted_anew_is_updated_once(index: dict[str, str]) -> None:
+def test_record_that_was_deleted_and_inserted_again_is_updated_once(index: dict[str, str]) -> None:
     table = merged_on_read(partition_by=["city"])
     table.insert([ride(1), ride(2)])
     table.delete([{"id": 1, "city": "oslo"}])

@@ -48,7 +48,7 @@ def test_file_goes_when_the_write_fails() -> None:
     assert storage.stat(heartbeat_path(T)) is None
 
 
-def test_file_is_written_again_while_the_write_goes_on() -> None:
+def test_file_is_written_again_while_the_write_continues() -> None:
     storage = MemoryStorage()
     with Heartbeat(storage, T, SystemClock(), _SHORT):
         storage.delete(heartbeat_path(T))

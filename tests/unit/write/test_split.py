@@ -24,7 +24,7 @@ def test_rows_that_lie_together_are_not_copied() -> None:
     assert parts["a"]["n"].chunk(0).buffers()[1].address == rows["n"].chunk(0).buffers()[1].address
 
 
-def test_dictionaries_with_repeated_and_unused_texts_are_understood() -> None:
+def test_dictionaries_with_repeated_and_unused_strings_are_understood() -> None:
     labels = pa.DictionaryArray.from_arrays(pa.array([0, 2, 1], pa.int32()), ["a", "b", "a", "never"])
     keyed = pa.table({"n": [1, 2, 3], "_hoodie_partition_path": labels})
     parts = [(part.partition_path, part.rows.to_pydict()) for part in split_by_partition(keyed)]

@@ -412,7 +412,7 @@ def test_archival_leaves_what_cleaning_retains() -> None:
     assert len(files(table.storage)) == 6
 
 
-def test_a_plan_of_many_files_is_deleted_while_writers_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plan_of_many_files_is_deleted_while_writers_continue(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inline_cleaning, "_FEW", 1)
     table = new_table(MemoryStorage())
     for value in range(6):

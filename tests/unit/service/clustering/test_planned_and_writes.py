@@ -153,7 +153,7 @@ def test_inserts_while_a_clustering_runs_are_there_after_it(table_type: str, ver
     assert table.inspect.health().to_pylist() == []
 
 
-def test_compaction_goes_on_beside_a_planned_clustering() -> None:
+def test_compaction_continues_beside_a_planned_clustering() -> None:
     table = make("MERGE_ON_READ")
     schedule(table, ONLY_OSLO)
     table.upsert(rides(1, 1, tip=9.0), QUIET)

@@ -134,7 +134,7 @@ def test_nothing_is_resized_without_limits_beyond_those_it_began_with() -> None:
     assert table.services.cluster(mode="execute") == ()
 
 
-def test_writers_wait_for_a_planned_resizing_and_it_can_be_taken_back() -> None:
+def test_writers_wait_for_a_planned_resizing_and_it_can_be_rolled_back() -> None:
     table = make()
     before, files = state(table), _paths(table.storage)  # type: ignore[arg-type]
     (preview,) = table.services.cluster(options=SPLIT, dry_run=True)

@@ -161,7 +161,7 @@ def test_run_that_another_completed_keeps_the_others_files(table) -> None:
     assert len([path for path in after if path not in before]) == 1
 
 
-def test_file_of_the_plan_that_is_gone_stops_the_run(table) -> None:
+def test_file_of_the_plan_that_is_missing_stops_the_run(table) -> None:
     table.services.compact(mode="schedule")
     log = next(status.path for status in table.storage.list("oslo") if ".log." in status.name)
     table.storage.delete(log)
@@ -170,7 +170,7 @@ def test_file_of_the_plan_that_is_gone_stops_the_run(table) -> None:
     assert actions(table)[-1] == "compaction"
 
 
-def test_pending_compaction_is_taken_back_on_request(table) -> None:
+def test_pending_compaction_is_rolled_back_on_request(table) -> None:
     (planned,) = table.services.compact(mode="schedule")
     upsert(table, {0: 3})
     (plan,) = table.services.rollback(planned.instant)

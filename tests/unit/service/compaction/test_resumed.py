@@ -33,7 +33,7 @@ def rows(table: HudiTable, mode: str = "snapshot") -> list[dict[str, Any]]:
     return result
 
 
-def test_dead_compaction_is_taken_back_and_run(died) -> None:
+def test_dead_compaction_is_rolled_back_and_run(died) -> None:
     table, left = died
     before = rows(table)
     (done,) = table.services.compact(mode="execute")
@@ -60,7 +60,7 @@ def test_compaction_with_a_fresh_heartbeat_is_left_alone(died) -> None:
     assert table.storage.stat(left) is not None
 
 
-def test_dead_compaction_is_taken_back_on_request_unless_logs_are_named_by_it(died) -> None:
+def test_dead_compaction_is_rolled_back_on_request_unless_logs_are_named_by_it(died) -> None:
     table, left = died
     before = rows(table)
     (plan,) = table.services.compact(mode="execute", dry_run=True)

@@ -55,7 +55,7 @@ def check_sound(table: HudiTable, kind: Kind) -> None:
 
 @EACH_KIND
 @pytest.mark.parametrize("commits", [2, 12], ids=["metadata table rolled back", "metadata table rebuilt"])
-def test_restored_table_has_the_rows_and_indexes_of_its_savepoint_and_goes_on(kind: Kind, commits: int) -> None:
+def test_restored_table_has_the_rows_and_indexes_of_its_savepoint_and_continues(kind: Kind, commits: int) -> None:
     table = begun(kind)
     rows, partitions = rows_of(table), HudiTable(table.storage).config.metadata_partitions
     saved = table.services.savepoint()
