@@ -64,8 +64,20 @@ NARROW = Lane(
     ("pyhudi_narrow", "deltalake_narrow"),
     tuple(Step(method, method, range(3)) for method in ("load", "one", "tenth", "delete")),
 )
+#: Small changes of the large table by SQL, beside the other formats on the same Spark; Maven brings their jars.
+CHANGES = Lane(
+    "changes",
+    ("pyhudi_changes", "pyhudi_changes_mor", "iceberg_changes", "delta_changes"),
+    (
+        Step("load", "load", range(1)),
+        Step("MERGE of ten rows", "merge10", range(6)),
+        Step("INSERT of ten rows", "insert10", range(6)),
+        Step("MERGE of 1 %", "merge1pct", range(4)),
+        Step("MERGE of ten rows again", "merge10", range(6, 10)),
+    ),
+)
 HUDI = Lane("hudi", ("pyhudi_spark", "hudi_jvm"), _COPY_ON_WRITE, needs=_HUDI)
 HUDI_MOR = Lane("hudi-mor", ("pyhudi_spark_mor", "hudi_jvm_mor"), _MERGE_ON_READ, needs=_HUDI)
 
 OWN = (LOCAL, NARROW, SPARK, LOCAL_MOR, SPARK_MOR)
-PEERS = (HUDI, HUDI_MOR)
+PEERS = (HUDI, HUDI_MOR, CHANGES)

@@ -11,6 +11,7 @@ def builder(name: str) -> SparkSession.Builder:
         SparkSession.builder.master("local[2]")
         .appName(name)
         .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.memory", "4g")
         .config("spark.sql.shuffle.partitions", "4")
         .config("spark.sql.parquet.compression.codec", "zstd")

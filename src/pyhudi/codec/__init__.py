@@ -1,5 +1,6 @@
 """Bytes to values of `spec` and back.
 
-Properties, action files, log blocks, HFiles, bloom filters, record positions, archived timelines. Bytes are untrusted: no length is
-believed, memory is bounded by the size of the input, and what is wrong ends in an error that names file and offset.
+Properties, action files, log blocks, HFiles, footers and page indexes of Parquet files, bloom filters, record positions, archived
+timelines. Bytes are untrusted: no length is believed, memory is bounded by the size of the input, and what is wrong ends in an error that
+names file and offset.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -144,8 +144,8 @@ def read_table(selection: Selection) -> pa.Table:
     return pa.Table.from_batches(read_slices(selection, selection.slices()), schema=selection.schema)
 
 
-def read_slices(selection: Selection, slices: Sequence[FileSlice]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows that a selection has in some file slices."""
+def read_slices(selection: Selection, slices: Sequence[FileSlice]) -> Generator[pa.RecordBatch, None, None]:
+    """Yield the rows that a selection has in some file slices; closing the generator ends the reading."""
     return side_by_side(_streams(selection, slices))
 
 

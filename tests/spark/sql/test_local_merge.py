@@ -113,6 +113,19 @@ def test_a_source_that_takes_a_job_is_run_once(stored, monkeypatch):
     assert brought == []
 
 
+@pytest.mark.parametrize("stored", ["mor"], indirect=True)
+def test_bounds_are_those_of_what_is_read(stored, monkeypatch):
+    text = f"MERGE INTO stored t USING (SELECT * FROM VALUES (1), (2), (3) AS v(id)) s {BY_ID} {DELETE}"
+    here, by_spark = both(stored, text)
+    assert here == by_spark
+    with monkeypatch.context() as patch:
+        patch.setattr(joined_rows, "_ROWS_MAX", 2)
+        assert both(stored, text)[0] is None
+    with monkeypatch.context() as patch:
+        patch.setattr(joined_rows, "_BASE_FILE_FACTOR", 0)
+        assert both(stored, text)[0] is None
+
+
 @pytest.mark.parametrize("stored", ["cow"], indirect=True)
 def test_a_merge_told_to_run_on_spark_does(stored):
     stored("SET pyhudi.engine = spark")

@@ -156,7 +156,7 @@ def test_row_count_comes_from_the_footer() -> None:
 
 
 def test_large_file_comes_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pyhudi.kernels.base_file.read_base._BATCH_BYTES", 1 << 16)
+    monkeypatch.setattr("pyhudi.kernels.base_file.file_rows._BATCH_BYTES", 1 << 16)
     storage = stored(pa.table({"a": [f"{number:01000}" for number in range(1000)]}), use_dictionary=False)
     batches = list(iter_base_file(storage, FILE, pa.schema({"a": pa.string()})))
     assert len(batches) > 10

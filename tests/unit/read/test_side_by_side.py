@@ -55,7 +55,7 @@ def test_no_stream_is_read_further_ahead_than_allowed() -> None:
     next(rows)
     time.sleep(0.1)
     assert len(made) <= 3 * (2 + 1) + 1
-    rows.close()  # type: ignore[attr-defined]
+    rows.close()
 
 
 def test_closing_ends_every_stream() -> None:
@@ -71,7 +71,7 @@ def test_closing_ends_every_stream() -> None:
     rows = side_by_side([partial(stream, number) for number in range(8)], ahead=1)
     next(rows)
     assert open_streams
-    rows.close()  # type: ignore[attr-defined]
+    rows.close()
     deadline = time.monotonic() + 20
     while open_streams and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -84,4 +84,4 @@ def test_streams_that_nobody_reads_keep_no_others_waiting() -> None:
     assert list(side_by_side([partial(iter, "ab"), partial(iter, "c")])) == ["a", "b", "c"]
     assert LocalEngine(threads=2).run(abs, [-1, 2]) == [1, 2]
     for rows in present:
-        rows.close()  # type: ignore[attr-defined]
+        rows.close()

@@ -8,13 +8,16 @@ Pages are of format version 1, which every Parquet reader around Hudi takes; dec
 
 from __future__ import annotations
 
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pyhudi.kernels.arrays.leaf_columns import columns_with_statistics, dictionary_columns
 from pyhudi.kernels.base_file.base_file import PARQUET_CODECS, WriterSettings
+
+#: Arrow puts at most so many rows into a page. A page index would tell nothing of files that are one page, and take a fifth of a small one.
+_PAGE_ROWS: Final = 20_000
 
 
 def open_writer(
@@ -39,6 +42,7 @@ def open_writer(
         data_page_size=settings.page_bytes,
         use_dictionary=dictionary_columns(first) if settings.dictionary else False,
         write_statistics=columns_with_statistics(first, whole=whole),
+        write_page_index=not whole or first.num_rows > _PAGE_ROWS,
         write_page_checksum=True,
         use_compliant_nested_type=True,
         store_schema=False,

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -22,11 +21,11 @@ import pyarrow.types as pt
 
 from pyhudi.errors import CorruptTableError, SchemaError
 from pyhudi.kernels.arrays.array_types import Indices
-from pyhudi.kernels.arrays.row_filter import apply_filter
+from pyhudi.kernels.base_file.file_rows import FileRows, late_rows, repeat_constants, scan
+from pyhudi.kernels.base_file.page_rows import PageRows
 from pyhudi.kernels.base_file.parquet_input import corrupt_as_error, open_parquet
-from pyhudi.kernels.base_file.promoted_rows import promoted_rows, promoted_type
-from pyhudi.kernels.base_file.schema_projection import Alignment, alignment
-from pyhudi.schema.evolve import conform
+from pyhudi.kernels.base_file.promoted_rows import promoted_type
+from pyhudi.kernels.base_file.schema_projection import alignment
 from pyhudi.schema.meta_columns import META_FIELDS, without_meta_columns
 from pyhudi.schema.storable import storable_type
 from pyhudi.schema.widen import widen_type
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
     from pyhudi.spec.files.file_group import BaseFile
     from pyhudi.storage.storage_protocol import Storage
 
-_BATCH_BYTES = 32 << 20
-_MAX_BATCH_ROWS = 1 << 20
 #: The columns of a file of up to so many bytes are read in one go, those of larger ones as they are decoded.
 _SMALL_BYTES = 8 << 20
 #: Values of columns by name.
@@ -94,7 +91,8 @@ def iter_base_file(
     for name in dictionaries:
         projection = projection.set(projection.get_field_index(name), pa.field(name, _DICTIONARY))
     needed = projection if filter is None else with_filter_columns(projection, all_fields(schema), filter)
-    with corrupt_as_error(storage, file.path), storage.open_input(file.path) as source:
+    with corrupt_as_error(storage, file.path), storage.open_input(file.path) as stream:
+        source = pa.PythonFile(stream, mode="r")  # one for all readers: a reading at an offset is two steps, which it keeps together
         other = alignment(schema, file.name.instant)
         fragment = None
         if filter is not None and other is None:
@@ -112,15 +110,21 @@ def iter_base_file(
         if other is None:
             _check_types(storage, file, parquet.schema_arrow, needed)
         groups = list(range(parquet.num_row_groups)) if fragment is None or filter is None else _groups_to_read(fragment, needed, filter)
-        in_file = [name for name in needed.names if name not in constants]
-        names = in_file if other is None else [other.stored_name(name) for name in in_file]
-        stored = [name for name in names if name in parquet.schema_arrow.names]
-        left_out = None if without is None else _indices_in_groups(parquet, groups, without)
-        begin = 0
-        for batch in parquet.iter_batches(_batch_rows(parquet), row_groups=groups, columns=stored):
-            retained = batch if left_out is None else _without(batch, begin, left_out)
-            begin += batch.num_rows
-            yield from _cast_columns(storage, file, retained, needed, projection, filter, other, constants)
+        rows = FileRows(storage, file, needed, projection, filter, other, constants)
+        first = None if filter is None or dictionaries else _columns_of_filter(needed, filter)
+        if first is None:
+            yield from scan(parquet, groups, rows, without)
+            return
+        pages = PageRows(source, parquet, f"file '{file.path}' of the table at {storage.uri}", verify=verify)
+        for group in groups:
+            yield from late_rows(parquet, group, rows, first, pages, without)
+
+
+def _columns_of_filter(needed: pa.Schema, filter_: pc.Expression) -> pa.Schema | None:
+    """Return columns that are enough for a filter, when they are not all that is needed; the expression's text names them."""
+    text = str(filter_)
+    named = pa.schema([field for field in needed if field.name in text])
+    return named if len(named) < len(needed) and _applies(filter_, named.empty_table()) else None
 
 
 def with_constants(rows: pa.Table, constants: Constants) -> pa.Table:
@@ -128,12 +132,8 @@ def with_constants(rows: pa.Table, constants: Constants) -> pa.Table:
     for name in constants.keys() & set(rows.schema.names):
         index = rows.schema.get_field_index(name)
         field = rows.schema.field(index)
-        rows = rows.set_column(index, field, _repeat_constants(constants[name], field.type, rows.num_rows))
+        rows = rows.set_column(index, field, repeat_constants(constants[name], field.type, rows.num_rows))
     return rows
-
-
-def _repeat_constants(value: pa.Scalar, kind: pa.DataType, count: int) -> pa.Array:
-    return pa.repeat(value, count).cast(kind) if value.is_valid else pa.nulls(count, kind)
 
 
 def guarantee(constants: Constants) -> pc.Expression:
@@ -203,63 +203,6 @@ def _is_promoted(stored: pa.DataType, table: pa.DataType) -> bool:
     return not promoted_type(stored, table).equals(stored)
 
 
-def _indices_in_groups(parquet: pq.ParquetFile, groups: Sequence[int], row_indices: Indices) -> Indices:
-    """Return places in the file as places among the rows of some of its row groups."""
-    starts = np.cumsum([0, *(parquet.metadata.row_group(number).num_rows for number in range(parquet.num_row_groups))])
-    within, begin = [np.empty(0, np.int64)], 0
-    for number in groups:
-        first, last = np.searchsorted(row_indices, [starts[number], starts[number + 1]])
-        within.append(row_indices[first:last] - starts[number] + begin)
-        begin += int(starts[number + 1] - starts[number])
-    return np.concatenate(within)
-
-
-def _without(batch: pa.RecordBatch, begin: int, row_indices: Indices) -> pa.RecordBatch:
-    """Return the batch, whose first row has the place `begin`, without the rows at these places."""
-    first, last = np.searchsorted(row_indices, [begin, begin + batch.num_rows])
-    if first == last:
-        return batch
-    keep = np.ones(batch.num_rows, bool)
-    keep[row_indices[first:last] - begin] = False
-    if not batch.num_columns:
-        return batch.slice(0, int(keep.sum()))
-    # Column by column: a batch is filtered by gathering its rows one by one, a column by copying the stretches that stay.
-    mask = pa.array(keep)
-    return pa.RecordBatch.from_arrays([column.filter(mask) for column in batch.columns], schema=batch.schema)
-
-
-def _cast_columns(
-    storage: Storage,
-    file: BaseFile,
-    batch: pa.RecordBatch,
-    needed: pa.Schema,
-    projection: pa.Schema,
-    filter_: pc.Expression | None,
-    other: Alignment | None,
-    constants: Constants,
-) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a batch that pass the filter, with the table's names and types."""
-    if not len(needed):
-        yield batch
-        return
-    in_file = pa.schema([field for field in needed if field.name not in constants])
-    rows = pa.Table.from_arrays([pa.nulls(batch.num_rows, field.type) for field in in_file], schema=in_file)
-    try:
-        if batch.num_columns:
-            stored = pa.Table.from_batches([batch])
-            rows = conform(promoted_rows(stored, in_file) if other is None else other.rows(stored), in_file)
-    except SchemaError as error:
-        raise CorruptTableError(f"Base file '{file.path}' of the table at {storage.uri} cannot be read: {error}") from error
-    columns = [
-        _repeat_constants(constants[field.name], field.type, batch.num_rows) if field.name in constants else rows.column(field.name)
-        for field in needed
-    ]
-    table = pa.Table.from_arrays(columns, schema=needed)
-    if filter_ is not None:
-        table = apply_filter(table, filter_).select(projection.names)
-    yield from table.combine_chunks().to_batches()
-
-
 def _check_types(storage: Storage, file: BaseFile, physical: pa.Schema, table: pa.Schema) -> None:
     known = set(physical.names)
     for field in table:
@@ -283,11 +226,3 @@ def _readable(table: pa.DataType, stored: pa.DataType, name: str) -> bool:
         return bool(widen_type(table, promoted_type(storable_type(stored, name), table), name) == table)
     except SchemaError:
         return False
-
-
-def _batch_rows(parquet: pq.ParquetFile) -> int:
-    """Rows of which one batch holds about `_BATCH_BYTES`, by what the row groups say of themselves."""
-    groups = [parquet.metadata.row_group(number) for number in range(parquet.num_row_groups)]
-    size = sum(group.total_byte_size for group in groups)
-    rows = sum(group.num_rows for group in groups)
-    return max(1, min(_MAX_BATCH_ROWS, int(_BATCH_BYTES * rows / max(1, size))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Generic, TypeAlias, TypeVar
 
 from pyhudi.read.snapshot.query_type import THREADS
@@ -14,7 +14,7 @@ Item = TypeVar("Item")
 Opener: TypeAlias = Callable[[], Iterator[Item]]
 
 
-def side_by_side(streams: Sequence[Opener[Item]], *, ahead: int | None = None) -> Iterator[Item]:
+def side_by_side(streams: Sequence[Opener[Item]], *, ahead: int | None = None) -> Generator[Item, None, None]:
     """Yield the items of all streams in their order; `THREADS` of them are read at once.
 
     An error of a stream is raised in its place. Closing the iterator ends all reading after the items under way.

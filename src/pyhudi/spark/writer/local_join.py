@@ -6,6 +6,7 @@ attributes of both sides: expressions over them are resolved and evaluated by Sp
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import operator
@@ -38,11 +39,12 @@ from pyhudi.spark.input.small_input import is_made_of_values, rows_of_small_plan
 from pyhudi.spark.jvm import jvm
 from pyhudi.spec.files.file_group import FileSlice
 
-#: Where Spark's tasks begin to be worth their start: rows of the source by Spark's estimate, and files that may hold their matches.
+#: Where Spark's tasks begin to be worth their start: bytes of the source by Spark's estimate, files that may hold its matches, and rows.
 _SOURCE_BYTES_MAX: Final = 1 << 20
-_FILE_BYTES_MAX: Final = 16 << 20
-_FILES_MAX: Final = 32
+_FILES_MAX: Final = 512
 _ROWS_MAX: Final = 10_000
+#: Of base files little more is read than the columns of ON, hence they may have so many times the bytes of what is read whole.
+_BASE_FILE_FACTOR: Final = 32
 
 _TYPES: Final = (*PLAIN_TYPES, TimestampType, TimestampNTZType)
 #: Whole numbers of any two types, and strings and dates with their like, are equal in Spark just where they are in Python.
@@ -78,17 +80,16 @@ def joined_rows(snapshot: Snapshot, target: DataFrame, source: DataFrame, join: 
     columns = [(_column(target, ours), _column(source, theirs)) for ours, theirs in join.pairs]
     if not all(_compare(*pair) for pair in columns) or not _are_values(snapshot, target, source):
         return None
-    file_bytes = min(max_bytes, _FILE_BYTES_MAX)
     # A source that takes a job is not run before it is sure that Spark need not run it once more.
-    if not is_made_of_values(source) and not _are_few(select(snapshot).slices(), file_bytes):
+    if not is_made_of_values(source) and not _are_few(select(snapshot).slices(), max_bytes):
         return None
     given = rows_of_small_plan(source, min(max_bytes, _SOURCE_BYTES_MAX))
     if given is None or given.num_rows > _ROWS_MAX:
         return None
     fields = [field for field, _ in columns if field is not None]
     keys = [*zip(*(_comparable(given.column(field.name)) for _, field in columns if field is not None), strict=True)]
-    stored = _touched_keys(snapshot, target.columns, fields, keys, file_bytes)
-    if stored is None or stored.num_rows > _ROWS_MAX:
+    stored = _touched_keys(snapshot, target.columns, fields, keys, max_bytes)
+    if stored is None:
         return None
     indices = _row_indices_by_key(zip(*(_comparable(stored.column(field.name)) for field in fields), strict=True))
     matches = ((at, index) for at, key in enumerate(keys) for index in indices.get(key, _NOWHERE))
@@ -135,14 +136,21 @@ def _are_values(snapshot: Snapshot, target: DataFrame, source: DataFrame) -> boo
 def _touched_keys(
     snapshot: Snapshot, columns: Sequence[str], fields: Sequence[StructField], keys: Sequence[tuple[Any, ...]], max_bytes: int
 ) -> pa.Table | None:
-    """Return the stored rows that may have one of the keys; None where too many files may hold some."""
+    """Return the stored rows that may have one of the keys; None where too many files may hold some, or too many rows have one."""
     stored = with_meta_columns(snapshot.schema)
     tests = [_among(stored.field(field.name), {key[at] for key in keys}) for at, field in enumerate(fields)]
     selection = select(snapshot, columns, functools.reduce(operator.and_, tests))
     file_slices = selection.slices()
     if not _are_few(file_slices, max_bytes):
         return None
-    return pa.Table.from_batches(read_slices(selection, file_slices), schema=selection.schema)
+    batches, rows = [], 0
+    with contextlib.closing(read_slices(selection, file_slices)) as read:
+        for batch in read:
+            batches.append(batch)
+            rows += batch.num_rows
+            if rows > _ROWS_MAX:
+                return None
+    return pa.Table.from_batches(batches, schema=selection.schema)
 
 
 def _comparable(column: pa.ChunkedArray) -> list[Any]:
@@ -152,9 +160,12 @@ def _comparable(column: pa.ChunkedArray) -> list[Any]:
 
 
 def _are_few(file_slices: Sequence[FileSlice], max_bytes: int) -> bool:
-    """Tell whether the files of some slices are few and small."""
-    files = [file for file_slice in file_slices for file in (file_slice.base, *file_slice.logs) if file is not None]
-    return len(files) <= _FILES_MAX and sum(file.size for file in files) <= max_bytes
+    """Tell whether the files of some slices are few and small: log files are read whole, of base files little but the columns of ON."""
+    bases = [file_slice.base for file_slice in file_slices if file_slice.base is not None]
+    logs = [log for file_slice in file_slices for log in file_slice.logs]
+    if len(bases) + len(logs) > _FILES_MAX or sum(log.size for log in logs) > max_bytes:
+        return False
+    return sum(base.size for base in bases) <= max_bytes * _BASE_FILE_FACTOR
 
 
 def _among(field: pa.Field, values: Iterable[Any]) -> pc.Expression:
