@@ -14,8 +14,8 @@ from email.parser import Parser
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-#: Data files without which the package does not work.
-DATA = ("pyhudi/py.typed", "pyhudi/spec/config/hudi_keys.tsv")
+#: Files besides the modules without which the package does not work.
+DATA = ("pyhudi.pth", "pyhudi/py.typed", "pyhudi/spec/config/hudi_keys.tsv")
 EXTRAS = {"bench", "cli", "dev", "docs", "object-store", "quickstart", "spark", "test"}
 
 
@@ -39,7 +39,7 @@ def faults(folder: Path) -> list[str]:
         *(
             f"{name} should not be in the wheel"
             for name in sorted(names)
-            if not re.match(r"pyhudi/|pyspark_hudi/|pyhudi-[^/]*dist-info/", name)
+            if not re.match(r"pyhudi/|pyspark_hudi/|pyhudi\.pth|pyhudi-[^/]*dist-info/", name)
         ),
         *(
             f"{name} is missing in the source distribution"
