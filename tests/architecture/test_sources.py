@@ -12,6 +12,7 @@ from scripts.import_graph import imported_names, modules, package_of, syntax
 CLOCKS_AND_IDS = {
     "pyhudi.timeline.clock": "the system clock",
     "pyhudi.txn.ids": "ids of new files and writes",
+    "pyhudi.locks.holder": "ids of holders of locks",
 }
 OPENS_FILES = {"storage", "examples", "cli"}
 STARTS_PROCESSES = {"pyhudi.examples.change_data": "pyhudi's own command line"}

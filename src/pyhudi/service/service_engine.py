@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pyhudi.engine.engine_protocol import Engine, Result, Task
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.kernels.base_file.base_file import WriterSettings
+from pyhudi.locks.choose_lock import with_lock_provider
 from pyhudi.spec.options import Options
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
@@ -67,7 +68,7 @@ def service_runner(
 ) -> ServiceRunner:
     """Return the context of a service by its options; `engine` None means threads of this process."""
     return ServiceRunner(
-        storage,
+        with_lock_provider(storage, options),
         clock,
         ids,
         engine or LocalEngine(),

@@ -180,11 +180,12 @@ def _run(service: TableService[Plan, Work, Outcome, Result], runner: ServiceRunn
     began = time.perf_counter()
     is_started = False
     try:
-        with runner.locked() as table:
-            instant = service.find(table, requested)
-            work = service.start(table, instant, service.load_plan(table, instant), runner)
-        is_started = True
-        with _alive(service, runner, requested):
+        with contextlib.ExitStack() as alive:
+            with runner.locked() as table:
+                instant = service.find(table, requested)
+                work = service.start(table, instant, service.load_plan(table, instant), runner)
+                is_started = True
+                alive.enter_context(_alive(service, runner, requested))
             outcome = service.run_tasks(runner, work)
             with runner.locked() as table:
                 result = service.complete(table, work, outcome, runner.engine.name)
@@ -199,8 +200,10 @@ def _run(service: TableService[Plan, Work, Outcome, Result], runner: ServiceRunn
 
 @contextlib.contextmanager
 def _alive(service: Service[Any], runner: ServiceRunner, requested: str) -> Iterator[None]:
-    """Send the heartbeats of a run; what happens when they come too late is found out at its completion, from the timeline."""
-    if not service.sends_heartbeats:
+    """Send the heartbeats of a run, the first one under the table's lock: Apache Hudi, which does not know the lock of the service, rolls
+    back a run without them and begins it again. What happens when they come too late is found out at its completion, from the timeline.
+    """
+    if not service.sends_heartbeats and not runner.failed_writes.has_concurrent_writers:
         yield
         return
     with Heartbeat(runner.storage, requested, runner.clock, runner.failed_writes.heartbeats):

@@ -28,6 +28,7 @@ from pyhudi.storage.lock_record import LOCK_FILE, check_lock_inside
 from pyhudi.storage.storage_paths import open_folder, split_file_path, split_path
 from pyhudi.storage.storage_protocol import FileStatus, HeldLock
 
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _NAMED_LOCK_FILE = ".hoodie/.locks/pyhudi-{name}.lock"
 
 # Without O_NONBLOCK the opening of a named pipe waits for a writer to it. Files of a disk are read as ever.
@@ -176,12 +177,25 @@ class LocalStorage:
         with self._translate_error(path, writes=True), open_folder(self.root, split_path(path), make=True):
             pass
 
+    @property
+    def lock_domain(self) -> str:
+        """The kernel that runs here and the number of the table's folder; `""` where that is not known.
+
+        A holder of the table's lock knows that all other processes of the same domain which say that they hold it have ended, also those
+        in another container of the machine.
+        """
+        try:
+            status = Path(self.root).stat()
+            return f"{_BOOT_ID.read_text(encoding='ascii').strip()} {status.st_dev} {status.st_ino}"
+        except OSError:
+            return ""
+
     @contextlib.contextmanager
-    def lock(self, timeout_s: float, name: str = "") -> Iterator[HeldLock]:
+    def lock(self, timeout_s: float, name: str = "", provider: str = "") -> Iterator[HeldLock]:
         """Hold a lock of the table, which the kernel releases when the holder's process dies; see the protocol."""
         with self.lock_file(_NAMED_LOCK_FILE.format(name=name) if name else LOCK_FILE, timeout_s, self.uri) as lock:
             if not name:
-                check_lock_inside(self)
+                check_lock_inside(self, provider)
             yield lock
 
     @contextlib.contextmanager

@@ -11,9 +11,11 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, OptionError
+from pyhudi.storage.provider_record import check_provider, forget_provider
 from pyhudi.storage.storage_protocol import Storage
 
 LOCK_FOLDER: Final = ".hoodie/.locks"
@@ -27,13 +29,15 @@ _ADVICE: Final = (
 )
 
 
-def check_lock_inside(storage: Storage) -> None:
-    """Refuse the lock inside a table that is written under one elsewhere. The caller holds it.
+def check_lock_inside(storage: Storage, provider: str = "") -> None:
+    """Refuse the lock inside a table that is written under one elsewhere. The caller holds it, and takes that of `provider` next.
 
     Raises:
-        OptionError: names the lock file that is recorded.
+        OptionError: names the lock file or the lock provider that is recorded.
     """
-    recorded = _recorded(storage)
+    names = storage.file_names(LOCK_FOLDER)
+    check_provider(storage, provider, names)
+    recorded = _matches(names)
     if recorded:
         raise OptionError(
             f"table {storage.uri} is written under the lock file '{_path_of(storage, recorded[0])}', a writer by this path would take the"
@@ -41,13 +45,16 @@ def check_lock_inside(storage: Storage) -> None:
         )
 
 
-def check_external_lock(storage: Storage, identity: str, path: str) -> None:
-    """Refuse a lock file outside a table that is written under another one; record it where none is. The caller holds it.
+def check_external_lock(storage: Storage, identity: str, path: str, provider: str = "") -> None:
+    """Refuse a lock file outside a table that is written under another one; record it where none is. The caller holds it, and takes that
+    of `provider` next.
 
     Raises:
-        OptionError: names the lock that is recorded.
+        OptionError: names the lock file or the lock provider that is recorded.
     """
-    recorded = _recorded(storage)
+    names = storage.file_names(LOCK_FOLDER)
+    check_provider(storage, provider, names)
+    recorded = _matches(names)
     if recorded == [identity] or (not recorded and _lock_inside(storage) == identity):
         return
     if not recorded and _lock_inside(storage) is None:
@@ -71,6 +78,7 @@ def forget_lock(storage: Storage, *, is_inside: bool) -> None:
         storage: the table's.
         is_inside: whether its lock lies inside it from now on.
     """
+    forget_provider(storage)
     for identity in _recorded(storage):
         storage.delete(_name(identity))
     if not is_inside:
@@ -78,7 +86,11 @@ def forget_lock(storage: Storage, *, is_inside: bool) -> None:
 
 
 def _recorded(storage: Storage) -> list[str]:
-    return [match[1] for name in storage.file_names(LOCK_FOLDER) if (match := _RECORD.fullmatch(name))]
+    return _matches(storage.file_names(LOCK_FOLDER))
+
+
+def _matches(names: Sequence[str]) -> list[str]:
+    return [match[1] for name in names if (match := _RECORD.fullmatch(name))]
 
 
 def _lock_inside(storage: Storage) -> str | None:

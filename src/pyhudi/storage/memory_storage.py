@@ -167,7 +167,7 @@ class MemoryStorage:
             store.folders.update((*parent_folders(path), *([path] if split_path(path) else [])))
 
     @contextlib.contextmanager
-    def lock(self, timeout_s: float, name: str = "") -> Iterator[HeldLock]:
+    def lock(self, timeout_s: float, name: str = "", provider: str = "") -> Iterator[HeldLock]:  # noqa: ARG002 - the processes that share it are one
         """Hold a lock of the table; see the protocol."""
         with self._guarded() as store:
             lock = store.locks[name]

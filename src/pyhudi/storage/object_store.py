@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, OptionError, StorageError, UnsupportedError
+from pyhudi.storage.fair_lock import process_lock
 from pyhudi.storage.file_systems import open_file_system
 from pyhudi.storage.local_storage import LocalStorage
-from pyhudi.storage.lock_record import LOCK_FILE_OPTION, check_external_lock
+from pyhudi.storage.lock_record import LOCK_FILE_OPTION, check_external_lock, check_lock_inside
 from pyhudi.storage.storage_paths import split_file_path, split_path
 from pyhudi.storage.storage_protocol import FileStatus, HeldLock, names_of_files
 
@@ -162,23 +163,30 @@ class ObjectStorage:
         split_path(path)
 
     @contextlib.contextmanager
-    def lock(self, timeout_s: float, name: str = "") -> Iterator[HeldLock]:
-        """Hold the lock file that the option names, or for another `name` one next to it; see the protocol.
+    def lock(self, timeout_s: float, name: str = "", provider: str = "") -> Iterator[HeldLock]:
+        """Hold the lock file that the option names, or for another `name` one next to it; see the protocol. With a lock provider
+        it suffices that the threads of this process exclude each other.
 
         Raises:
-            UnsupportedError: no lock file is named.
+            UnsupportedError: no lock file and no lock provider is named.
             OptionError: the table is written under another lock.
         """
         path = dict(self.options).get(LOCK_FILE_OPTION)
+        if path is None and provider:
+            with process_lock(self.uri, name, timeout_s) as lock:
+                if not name:
+                    check_lock_inside(self, provider)
+                yield lock
+            return
         if path is None:
             raise UnsupportedError(
-                f"table {self.uri} cannot be written without a lock: name a file that all its writers can see in the "
-                f"storage option '{LOCK_FILE_OPTION}'"
+                f"table {self.uri} cannot be written without a lock: name a lock provider that all its writers use in"
+                f" hoodie.write.lock.provider, or a file of this machine in the storage option '{LOCK_FILE_OPTION}' if they all run here."
             )
         file = f"{Path(path).name}{'.' if name else ''}{name}"
         with LocalStorage(str(Path(path).parent)).lock_file(file, timeout_s, self.uri) as lock:
             if not name:
-                check_external_lock(self, lock.identity(), path)
+                check_external_lock(self, lock.identity(), path, provider)
             yield lock
 
     def _split(self) -> tuple[Any, str]:

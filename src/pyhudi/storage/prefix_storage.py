@@ -78,9 +78,9 @@ class FolderStorage:
         """Make a folder and its parents."""
         self.inner.make_dir(self._full(path))
 
-    def lock(self, timeout_s: float, name: str = "") -> AbstractContextManager[HeldLock]:
+    def lock(self, timeout_s: float, name: str = "", provider: str = "") -> AbstractContextManager[HeldLock]:
         """Hold a lock of the whole table."""
-        return self.inner.lock(timeout_s, name)
+        return self.inner.lock(timeout_s, name, provider)
 
     def _below(self, path: str) -> str:
         split_file_path(path)  # the folder itself is no file of it, and not to be deleted

@@ -115,12 +115,14 @@ class Storage(Protocol):
         """Make a folder and its parents; a storage without folders does nothing."""
         ...
 
-    def lock(self, timeout_s: float, name: str = "") -> AbstractContextManager[HeldLock]:
+    def lock(self, timeout_s: float, name: str = "", provider: str = "") -> AbstractContextManager[HeldLock]:
         """Hold a lock of the table, by default the one of its writers; released when the holder's process dies.
 
-        A `name` (letters) stands for another lock, which a long-running service holds to be known as alive.
+        A `name` (letters) stands for another lock, which a long-running service holds to be known as alive. `provider` is the identity of
+        the lock provider whose lock the caller takes as well.
 
         Raises:
             LockTimeoutError: another holder kept it for longer than `timeout_s` seconds.
+            OptionError: the table is written under another lock file or lock provider.
         """
         ...

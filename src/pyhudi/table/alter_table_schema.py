@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pyhudi.errors import SchemaError
+from pyhudi.locks.choose_lock import with_lock_provider
 from pyhudi.metadata_table.format.index_definitions import PATH, load_definitions, render_definitions
 from pyhudi.metadata_table.format.metadata_partitions import COLUMN_STATS, EXPRESSION_PREFIX, SECONDARY_PREFIX
 from pyhudi.schema.internal.as_arrow import first_version
@@ -51,7 +52,7 @@ def alter_schema(table: OpenTable, changes: Sequence[Change], options: Mapping[s
     resolved = resolve(options or {})
     failed_writes = failed_writes_settings(resolved)
     with begin(
-        table.storage,
+        with_lock_provider(table.storage, resolved),
         Operation.ALTER_SCHEMA,
         wait_s=resolved.integer("hoodie.write.lock.wait_time_ms") / 1000,
         clock=table.clock,

@@ -7,9 +7,9 @@ from os import PathLike
 
 import pyarrow as pa
 
+from pyhudi.locks.choose_lock import open_table_storage
 from pyhudi.spec.options import merge_options, resolve
 from pyhudi.storage.defaults_file import default_table_options
-from pyhudi.storage.open_storage import open_storage
 from pyhudi.table.create_new_table import ARGUMENTS, TABLE_TYPE, create_table
 from pyhudi.table.inspect.inspect_table import Inspect
 from pyhudi.table.methods.write_methods import WriteMethods
@@ -37,7 +37,8 @@ class HudiTable(WriteMethods):
 
         Args:
             path: a local path, or a URI such as `file:///data/trips` or `s3://bucket/trips` (with the extra `object-store`).
-            storage_options: options of the file system that fsspec makes for the URI, such as credentials.
+            storage_options: options of the file system that fsspec makes for the URI, such as credentials, and those of the lock provider
+                (`hoodie.write.lock.*`) under which all operations on this table are to write.
 
         Raises:
             TableNotFound: there is no table.
@@ -50,7 +51,7 @@ class HudiTable(WriteMethods):
             >>> HudiTable.open(f"{folder}/trips").count()
             0
         """
-        return cls(open_storage(path, storage_options))
+        return cls(open_table_storage(path, storage_options))
 
     @classmethod
     def create(
@@ -93,7 +94,7 @@ class HudiTable(WriteMethods):
             >>> HudiTable.create(f"{folder}/t", schema, name="t", keys=["id"], partition_by=["city"], order_by=["ts"]).schema.names
             ['id', 'city', 'ts']
         """
-        storage = open_storage(path, storage_options)
+        storage = open_table_storage(path, storage_options)
         create_table(
             storage,
             schema,

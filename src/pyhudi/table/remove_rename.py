@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from pyhudi.locks.choose_lock import hold_lock
 from pyhudi.spec.table import table_keys
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
@@ -28,7 +29,7 @@ def delete_unused_table(storage: Storage) -> None:
 
     The writer's lock is held meanwhile, so another process that found the table is either seen here or finds it gone.
     """
-    with storage.lock(0):
+    with hold_lock(storage, 0):
         if not load_timeline(storage, TableConfig(load_properties(storage))).instants:
             delete_table(storage)
 

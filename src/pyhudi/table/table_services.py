@@ -11,6 +11,7 @@ from functools import partial
 
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.errors import UsageError
+from pyhudi.locks.choose_lock import with_lock_provider
 from pyhudi.metadata_table.format.metadata_settings import metadata_settings
 from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.service.archival import ArchivalResult, archival_settings, archive
@@ -177,7 +178,8 @@ class Services(RollbackServices):
             >>> table.services.clean(options={"hoodie.clean.commits.retained": "1"}, dry_run=True)
             ()
         """
-        with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
+        storage = with_lock_provider(self.storage, resolve(options or {}))
+        with locked_table(storage, self.wait_s, self.clock, self.ids) as table:
             check_notes(table.storage, table.config, table.timeline)
             if not dry_run:
                 without_empty_cleans(table)
@@ -228,7 +230,7 @@ class Services(RollbackServices):
         """
         resolved = resolve(options or {})
         settings = archival_settings(resolved)
-        with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
+        with locked_table(with_lock_provider(self.storage, resolved), self.wait_s, self.clock, self.ids) as table:
             check_notes(table.storage, table.config, table.timeline)
             return archive(table, settings, metadata_settings(resolved), dry_run=dry_run)
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 
 from pyhudi.errors import AlreadyExistsError
 from pyhudi.kernels.tasks.write_task import TaskResult
+from pyhudi.locks.choose_lock import with_lock_provider
 from pyhudi.read.snapshot.read_schema import table_schema
 from pyhudi.schema.internal.schema_history import history_of
 from pyhudi.service.clustering.update_strategy import give_way, refuse_to_roll_back
@@ -79,7 +80,7 @@ def _write_once(
 def _begin(table: OpenTable, operation: Operation, config: WriteConfig) -> contextlib.AbstractContextManager[Transaction]:
     begin_write = functools.partial(
         functools.partial(begin_optimistic, strategy=config.concurrency.strategy) if config.concurrency.is_optimistic else begin,
-        table.storage,
+        with_lock_provider(table.storage, config.options),
         operation,
         wait_s=config.lock_wait_s,
         clock=table.clock,

@@ -112,10 +112,10 @@ class InterceptedStorage:
         self._pass(Call("make_dir", path), lambda: self.inner.make_dir(path))
 
     @contextlib.contextmanager
-    def lock(self, timeout_s: float, name: str = "") -> Iterator[HeldLock]:
+    def lock(self, timeout_s: float, name: str = "", provider: str = "") -> Iterator[HeldLock]:
         """Pass the taking of a lock; its release always happens, as it does when a process dies."""
         with contextlib.ExitStack() as present:
-            yield self._pass(Call("lock", name), lambda: present.enter_context(self.inner.lock(timeout_s, name)))
+            yield self._pass(Call("lock", name), lambda: present.enter_context(self.inner.lock(timeout_s, name, provider)))
 
     def _leave_over(self, path: str, data: bytes) -> None:
         """Leave what a killed create of the local storage leaves: half the bytes under a name that no reader knows."""

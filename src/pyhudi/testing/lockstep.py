@@ -118,15 +118,15 @@ class _Stepped(InterceptedStorage):
             super()._clean_up(path)
 
     @contextlib.contextmanager
-    def lock(self, timeout_s: float, name: str = "") -> Iterator[HeldLock]:
+    def lock(self, timeout_s: float, name: str = "", provider: str = "") -> Iterator[HeldLock]:
         with contextlib.ExitStack() as present:
-            yield self._take(present, timeout_s, name)
+            yield self._take(present, timeout_s, name, provider)
 
-    def _take(self, present: contextlib.ExitStack, timeout_s: float, name: str) -> HeldLock:
+    def _take(self, present: contextlib.ExitStack, timeout_s: float, name: str, provider: str) -> HeldLock:
         for _ in range(_MOST_TRIES if timeout_s > 0 else 1):
             self._step()
             with contextlib.suppress(LockTimeoutError):
-                return present.enter_context(self.inner.lock(0, name))
+                return present.enter_context(self.inner.lock(0, name, provider))
         raise LockTimeoutError(f"the {name or 'writer'} lock of table {self.uri} is held by another writer")
 
     def _step(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
+import time
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Protocol
 
@@ -63,6 +64,7 @@ class InstantClock:
         self._last = floor
         self._table, self._is_begun = table, not table
         self._guard = threading.Lock()
+        self._taken_at: float | None = None
 
     def next(self) -> str:
         """Return an instant time of 17 digits: now, or one millisecond after the last one when the clock is behind.
@@ -78,7 +80,15 @@ class InstantClock:
             if text <= self._last:
                 text = self._after_last(text)
             self._last, self._is_begun = text, True
+            self._taken_at = time.monotonic()
             return text
+
+    def outlast(self, skew_s: float) -> None:
+        """Wait until the last time that was taken is over on a clock that is `skew_s` seconds behind: while the lock is held, so that the
+        next holder on another machine takes a greater one. Rules: `SkewAdjustingTimeGenerator`.
+        """
+        if self._taken_at is not None:
+            time.sleep(max(self._taken_at + skew_s - time.monotonic(), 0))
 
     def raise_floor(self, time: str) -> None:
         """Make all further times later than this one, too: the metadata table takes times of its own, which no action may share.

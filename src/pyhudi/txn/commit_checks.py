@@ -92,8 +92,9 @@ def check_lock_held(table: LockedTable, instant: Instant) -> None:
     """
     if not table.is_locked:
         raise ConflictError(
-            f"the lock file of table {table.storage.uri} was deleted or replaced while {instant.action} {instant.requested} held it: "
-            f"another writer may be at work. {_LEFT_PENDING.get(instant.action, _ROLLED_BACK)} Leave the lock file alone."
+            f"the lock file of table {table.storage.uri} was deleted or replaced, or the lock of its provider was lost, while"
+            f" {instant.action} {instant.requested} held it: another writer may be at work."
+            f" {_LEFT_PENDING.get(instant.action, _ROLLED_BACK)} Leave the lock file alone."
         )
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 
 from pyhudi.errors import ConflictError, LockTimeoutError
 from pyhudi.index.key_encoding import with_key_encoding
+from pyhudi.locks.choose_lock import hold_lock
+from pyhudi.locks.provided_storage import ProvidedLock
 from pyhudi.metadata_table.lifecycle.prepare_metadata import refuse_unserved
 from pyhudi.spec.instant import Action
 from pyhudi.spec.table.table_config import TableConfig
@@ -87,7 +89,7 @@ def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids, *, res
         ConflictError: a restore is pending.
         UnsupportedError: the table has features whose writing is not served.
     """
-    with storage.lock(wait_s) as lock:
+    with hold_lock(storage, wait_s) as lock:
         recover_properties(storage)
         config = _writable_config(storage)
         refuse_unserved(storage, config)
@@ -95,7 +97,11 @@ def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids, *, res
         if not restores:
             _check_not_restored(storage, timeline)
         times = InstantClock(clock, config.timeline_zone, timeline.greatest_time(), storage.uri)
-        yield LockedTable(storage, config, timeline, files, clock, times, ids, lock)
+        try:
+            yield LockedTable(storage, config, timeline, files, clock, times, ids, lock)
+        finally:
+            if isinstance(lock, ProvidedLock):
+                times.outlast(lock.clock_skew_s)
 
 
 @contextlib.contextmanager

@@ -131,7 +131,6 @@ SERVICES = {
     "hoodie.meta.sync.client.tool.class": "org.apache.hudi.hive.HiveSyncTool",
     "hoodie.metrics.on": "true",
     "hoodie.metrics.reporter.type": "PROMETHEUS",
-    "hoodie.clustering.plan.strategy.earliest.commit.to.cluster": "20260101000000000",
     "hoodie.write.commit.callback.on": "true",
 }
 
@@ -162,8 +161,7 @@ def test_a_service_that_is_switched_off_is_not_warned_of(caplog: pytest.LogCaptu
     ("name", "value"),
     [
         ("hoodie.write.concurrency.early.conflict.detection.enable", "true"),
-        ("hoodie.write.lock.provider", "org.apache.hudi.client.transaction.lock.ZookeeperBasedLockProvider"),
-        ("hoodie.write.lock.zookeeper.url", "zk"),
+        ("hoodie.write.lock.hivemetastore.uris", "thrift://metastore:9083"),
         ("hoodie.metadata.write.concurrency.mode", "optimistic_concurrency_control"),
         ("hoodie.merge.allow.duplicate.on.inserts", "false"),
         ("hoodie.record.merge.property.any", "x"),

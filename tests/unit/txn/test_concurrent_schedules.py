@@ -130,7 +130,7 @@ def check_against_the_timeline_of_the_beginning(monkeypatch: pytest.MonkeyPatch)
 
 def lock_that_excludes_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     @contextlib.contextmanager
-    def lock(self, timeout_s: float, name: str = ""):
+    def lock(self, timeout_s: float, name: str = "", provider: str = ""):
         yield _Held()
 
     monkeypatch.setattr("pyhudi.testing.lockstep._Stepped.lock", lock)

@@ -42,8 +42,56 @@ CONCURRENCY: tuple[ConfigKey, ...] = (
         hoodie.write.concurrency.*
         """,
     ),
-    *refused(
-        f"lock providers {_LATER}; pyhudi's writers exclude each other by a lock of their own",
-        "hoodie.write.lock.provider=org.apache.hudi.client.transaction.lock.InProcessLockProvider hoodie.write.lock.**",
+    served(
+        "hoodie.write.lock.provider",
+        "Apache Hudi's class of the lock that all writers of the table share, pyhudi and Apache Hudi; by default only the own one.",
     ),
+    served(
+        "hoodie.write.lock.filesystem.path",
+        "Folder of the lock file of FileSystemBasedLockProvider; by default the table's `.hoodie`.",
+    ),
+    served(
+        "hoodie.write.lock.filesystem.expire",
+        "Minutes after which the lock file of FileSystemBasedLockProvider is taken for left over; 0 for never.",
+        Kind.COUNT,
+        "0",
+    ),
+    served(
+        "hoodie.write.lock.storage.validity.timeout.secs",
+        "For how many seconds the lock of StorageBasedLockProvider is valid unless it is renewed: so long others wait for a dead writer.",
+        Kind.POSITIVE,
+        "300",
+    ),
+    served(
+        "hoodie.write.lock.storage.renew.interval.secs",
+        "After how many seconds the lock of StorageBasedLockProvider is renewed; at most a tenth of its validity.",
+        Kind.POSITIVE,
+        "30",
+        aliases=("hoodie.write.lock.storage.heartbeat.poll.secs",),
+    ),
+    served("hoodie.write.lock.zookeeper.url", "Servers of ZookeeperBasedLockProvider, such as `zk1:2181,zk2:2181`."),
+    served("hoodie.write.lock.zookeeper.port", "Must be the port that hoodie.write.lock.zookeeper.url names."),
+    served("hoodie.write.lock.zookeeper.base_path", "Node of ZooKeeper below which the nodes of locks are."),
+    served("hoodie.write.lock.zookeeper.lock_key", "Name of the table's node below the base path; by default the table's name."),
+    served(
+        "hoodie.write.lock.zookeeper.session_timeout_ms",
+        "After how many milliseconds without a sign of life ZooKeeper releases the lock of a writer.",
+        Kind.POSITIVE,
+        "60000",
+    ),
+    served(
+        "hoodie.write.lock.zookeeper.connection_timeout_ms",
+        "How many milliseconds to wait for an answer of ZooKeeper.",
+        Kind.POSITIVE,
+        "15000",
+    ),
+    served(
+        "hoodie.time.generator.max_expected_clock_skew_ms",
+        "By how many milliseconds the clocks of writers may differ: a lock provider's lock is held until a time taken under it is over on"
+        " all of them.",
+        Kind.COUNT,
+        "200",
+    ),
+    *harmless("InProcessLockProvider and the table's own lock have nothing to renew", "hoodie.write.lock.heartbeat_interval_ms"),
+    *refused(f"this lock provider {_LATER}", "hoodie.write.lock.**"),
 )

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.kernels.base_file.parquet_input import open_parquet
+from pyhudi.locks.choose_lock import unprovided
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.read.snapshot.identity_check import accept_identity
 from pyhudi.spec.arguments import check_text
@@ -175,7 +176,7 @@ class Inspect:
             0
         """
         if fix_lock:
-            forget_lock(self.storage, is_inside=isinstance(self.storage, LocalStorage))
+            forget_lock(self.storage, is_inside=isinstance(unprovided(self.storage), LocalStorage))
             with locked_table(self.storage, _LOCK_WAIT_S, self.open_table.clock, self.open_table.ids):
                 pass
         if fix_properties:

@@ -10,6 +10,7 @@ from typing import Final
 
 from pyhudi.errors import CorruptTableError, TableNotFound, UsageError
 from pyhudi.javacompat.properties import parse_properties, render_properties
+from pyhudi.locks.choose_lock import hold_lock
 from pyhudi.read.snapshot.identity_check import accept_identity
 from pyhudi.spec.table.table_config import TableConfig, checksum
 from pyhudi.storage.storage_protocol import Storage
@@ -32,7 +33,7 @@ def overwrite_properties(
     TableConfig(properties)  # refuses what is no table's properties
     if not storage.list(".hoodie"):
         raise TableNotFound(f"there is no Hudi table at {storage.uri}: it has no folder .hoodie. Nothing was changed.")
-    with storage.lock(wait_s):
+    with hold_lock(storage, wait_s):
         try:
             old: Mapping[str, str] | None = load_properties(storage)
         except (CorruptTableError, TableNotFound):

@@ -12,10 +12,12 @@ from typing import Any, Final
 
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.errors import ConflictError, UsageError
+from pyhudi.locks.choose_lock import with_lock_provider
 from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.read.snapshot.identity_check import accept_identity
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.service.service_engine import Progress
+from pyhudi.spec.options import resolve
 from pyhudi.spec.table import table_keys as keys
 from pyhudi.spec.table.table_config import TableConfig, parse_table_type
 from pyhudi.storage.storage_protocol import Storage
@@ -70,6 +72,7 @@ class TypeArguments:
 def change_table_type(storage: Storage, clock: Clock, ids: Ids, arguments: TypeArguments) -> TypeChange:
     """Change the type of a table; see `Services.change_type` for errors."""
     to = parse_table_type(arguments.to)
+    storage = with_lock_provider(storage, resolve(arguments.options))
     compacted: tuple[str, ...] = ()
     for _ in range(_MOST_ATTEMPTS):
         with locked_table(storage, arguments.wait_s, clock, ids) as locked:

@@ -14,6 +14,7 @@ from typing import Final
 from pyhudi.cache import LruCache
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.errors import ConflictError, OptionError, UsageError
+from pyhudi.locks.choose_lock import with_lock_provider
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.service.archival import archival_settings
@@ -92,6 +93,7 @@ def change_table_version(storage: Storage, clock: Clock, ids: Ids, arguments: Ve
     """Move a table to a version; see `Services.upgrade` for errors."""
     options = resolve(arguments.options)
     request = VersionRequest(arguments.to, archival_settings(options).merge)
+    storage = with_lock_provider(storage, options)
     with locked_table(storage, arguments.wait_s, clock, ids) as table:
         check_notes(storage, table.config, table.timeline)
         _check_direction(table.config, arguments, storage.uri)
@@ -127,7 +129,8 @@ def upgrade_before(table: OpenTable, options: Mapping[str, str]) -> None:
         _suggest(table.storage, table.config, to)
         return
     try:
-        change_table_version(table.storage, table.clock, table.ids, VersionArguments(to, upward=None, dry_run=False, options={}))
+        storage = with_lock_provider(table.storage, resolved)
+        change_table_version(storage, table.clock, table.ids, VersionArguments(to, upward=None, dry_run=False, options={}))
     finally:
         table.refresh()
 

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from pyhudi import HudiTable
+from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import ConflictError, CorruptTableError, UnsupportedError
 from pyhudi.testing.invariants import garbage
+from tests.unit.table.tables import make_table, ride
 
 
 @pytest.fixture(params=[6, 8, 9])
@@ -81,3 +83,30 @@ def test_plan_that_names_a_place_outside_the_table_is_refused(died) -> None:
     table.storage.replace(path, table.storage.read(path).replace(b"\x08lima", b"\x08/etc"))
     with pytest.raises(CorruptTableError, match="leads out of its table"):
         table.services.compact(mode="execute")
+
+
+class _Watching:
+    """Notes the heartbeats that are there while tasks run."""
+
+    def __init__(self, table: HudiTable) -> None:
+        self.name = "local"
+        self.table, self.beats = table, []  # type: ignore[var-annotated]
+
+    def run(self, function, tasks):
+        self.beats.append(self.table.storage.file_names(".hoodie/.heartbeat"))
+        return LocalEngine().run(function, tasks)
+
+
+@pytest.mark.parametrize(("mode", "beats"), [("SINGLE_WRITER", 0), ("OPTIMISTIC_CONCURRENCY_CONTROL", 1)])
+def test_compaction_among_several_writers_says_that_it_is_alive(mode: str, beats: int) -> None:
+    """Apache Hudi rolls back an inflight compaction without a heartbeat, and runs it itself."""
+    table = make_table(table_type="MERGE_ON_READ")
+    table.upsert([ride(1)])
+    table.upsert([ride(1, value=2)])
+    engine = _Watching(table)
+    (done,) = table.services.compact(
+        engine=engine, options={"hoodie.write.concurrency.mode": mode, "hoodie.compact.inline.max.delta.commits": "1"}
+    )
+    assert done.state == "completed"
+    assert {len(names) for names in engine.beats} == {beats}
+    assert table.storage.file_names(".hoodie/.heartbeat") == ()

@@ -1,0 +1,125 @@
+"""Which lock provider the options name, and the storage of a table that is locked by it.
+
+Rules: `HoodieLockConfig`, `LockManager`. The options of a call come first; where they name no provider, those do that the table was opened
+with, or `hudi-defaults.conf`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from pyhudi.errors import OptionError, UnsupportedError
+from pyhudi.locks import file_system_lock, storage_lock, zookeeper_lock
+from pyhudi.locks.file_system_lock import file_system_provider
+from pyhudi.locks.lock_provider import LockProvider
+from pyhudi.locks.provided_storage import ProvidedStorage
+from pyhudi.locks.storage_lock import storage_provider
+from pyhudi.locks.zookeeper_lock import implicit_zookeeper_provider, zookeeper_provider
+from pyhudi.spec.options import Options, resolve
+from pyhudi.storage.defaults_file import default_options
+from pyhudi.storage.open_storage import open_storage
+from pyhudi.storage.storage_protocol import HeldLock, Storage
+
+PROVIDER: Final = "hoodie.write.lock.provider"
+CLOCK_SKEW: Final = "hoodie.time.generator.max_expected_clock_skew_ms"
+_IN_PROCESS: Final = "InProcessLockProvider"
+_PACKAGE: Final = "org.apache.hudi.client.transaction.lock."
+
+_PROVIDERS: Final[Mapping[str, Callable[[Options], LockProvider]]] = {
+    file_system_lock.CLASS: file_system_provider,
+    storage_lock.CLASS: storage_provider,
+    zookeeper_lock.CLASS: zookeeper_provider,
+    zookeeper_lock.IMPLICIT_CLASS: implicit_zookeeper_provider,
+}
+#: Options of one provider, by how their names begin.
+_FAMILIES: Final = {
+    "hoodie.write.lock.filesystem.": (file_system_lock.CLASS,),
+    "hoodie.write.lock.storage.": (storage_lock.CLASS,),
+    "hoodie.write.lock.zookeeper.": (zookeeper_lock.CLASS, zookeeper_lock.IMPLICIT_CLASS),
+}
+
+
+def with_lock_provider(storage: Storage, options: Options) -> Storage:
+    """Return the storage of a table whose lock is also that of the provider which the options name; as it is when they name none.
+
+    Apache Hudi's `InProcessLockProvider` is what the table's own lock does in any case.
+
+    Raises:
+        OptionError: an option of the provider is missing or wrong, belongs to another provider, or the table was opened with another one.
+        UnsupportedError: the provider is not served.
+    """
+    provider = lock_provider(options)
+    if provider is None:
+        return storage
+    provided = ProvidedStorage(unprovided(storage), provider, options.integer(CLOCK_SKEW) / 1000)
+    if isinstance(storage, ProvidedStorage) and storage.provider != provider:
+        raise OptionError(
+            f"{PROVIDER} names {provider.identity}, and table {storage.uri} was opened with {storage.provider.identity}; all its writers"
+            " must name the same one."
+        )
+    return provided
+
+
+def open_table_storage(path: str | os.PathLike[str], storage_options: Mapping[str, str] | None = None) -> Storage:
+    """Return the storage of the table at a path or URI, with the lock provider that `hoodie.*` options among its own name; see
+    `open_storage`.
+
+    Raises:
+        OptionError: a `hoodie.*` option is none of a lock provider's.
+    """
+    stated = storage_options or {}
+    of_lock = {name: stated[name] for name in stated if str(name).startswith("hoodie.")}
+    if not of_lock:
+        return open_storage(path, storage_options)
+    others = [name for name in of_lock if not name.startswith("hoodie.write.lock.") and name != CLOCK_SKEW]
+    if others:
+        raise OptionError(f"{others[0]} is no option of a storage or of a lock provider; give it to the write, the read or the service.")
+    rest = {name: value for name, value in stated.items() if name not in of_lock}
+    return with_lock_provider(open_storage(path, rest or None), resolve(of_lock))
+
+
+def lock_provider(options: Options) -> LockProvider | None:
+    """Return the provider that the options name, None for the table's own lock alone; errors as of `with_lock_provider`."""
+    name = options.text(PROVIDER).strip()
+    simple_name = name.removeprefix(_PACKAGE)
+    _check_families(options, simple_name)
+    if simple_name in ("", _IN_PROCESS):
+        return None
+    if simple_name not in _PROVIDERS:
+        served = ", ".join(f"{_PACKAGE}{one}" for one in (_IN_PROCESS, *_PROVIDERS))
+        raise UnsupportedError(f"{PROVIDER}={name} is not served. It can be {served}.")
+    return _PROVIDERS[simple_name](options)
+
+
+def unprovided(storage: Storage) -> Storage:
+    """Return the storage of a table without its lock provider, if it has one."""
+    return storage.inner if isinstance(storage, ProvidedStorage) else storage
+
+
+@contextlib.contextmanager
+def hold_lock(storage: Storage, timeout_s: float) -> Iterator[HeldLock]:
+    """Hold the lock of a table's writers, with the provider that `hudi-defaults.conf` names where the storage has none.
+
+    Raises:
+        LockTimeoutError: others held it for longer than `timeout_s` seconds.
+        OptionError: the table is written under another lock.
+    """
+    if not isinstance(storage, ProvidedStorage):
+        options = default_options()
+        storage = with_lock_provider(storage, resolve(options)) if options else storage
+    with storage.lock(timeout_s) as lock:
+        yield lock
+
+
+def _check_families(options: Options, provider: str) -> None:
+    """Refuse options of a provider that is not the one that is used: their writer thinks that another lock is taken."""
+    for name in options.given:
+        for prefix, classes in _FAMILIES.items():
+            if name.startswith(prefix) and provider not in classes:
+                raise OptionError(
+                    f"{name} is an option of {classes[0]}, and {PROVIDER} is '{provider}'. Name that class in {PROVIDER}, or leave the"
+                    " option out."
+                )

@@ -1,0 +1,218 @@
+"""The lock of Apache Hudi's ZooKeeper providers: the first of the ephemeral, numbered nodes below the path of the lock.
+
+Rules: `BaseZookeeperBasedLockProvider`, Curator's `InterProcessMutex`; docs/format/concurrency.md#lock-providers. Curator's names of
+nodes are used, so that pyhudi and Apache Hudi queue in one line. A node ends with the session of its holder, also when that one is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pyhudi.codec.xxhash import xxh64
+from pyhudi.errors import OptionError, StorageError
+from pyhudi.locks.holder import new_holder_id
+from pyhudi.locks.lock_provider import ProviderLock
+from pyhudi.spec.options import Options
+from pyhudi.spec.table import table_keys
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.storage.table_properties import load_properties
+
+CLASS: Final = "ZookeeperBasedLockProvider"
+IMPLICIT_CLASS: Final = "ZookeeperBasedImplicitBasePathLockProvider"
+URL: Final = "hoodie.write.lock.zookeeper.url"
+PORT: Final = "hoodie.write.lock.zookeeper.port"
+BASE_PATH: Final = "hoodie.write.lock.zookeeper.base_path"
+LOCK_KEY: Final = "hoodie.write.lock.zookeeper.lock_key"
+SESSION: Final = "hoodie.write.lock.zookeeper.session_timeout_ms"
+CONNECTION: Final = "hoodie.write.lock.zookeeper.connection_timeout_ms"
+_MARK: Final = "lock-"
+_DEFAULT_PORT: Final = "2181"
+_IMPLICIT_KEY: Final = "lock_key"
+#: Of `HashID`.
+_SEED: Final = 0xFFFFFFFFDABADABA
+
+
+@dataclass(frozen=True, slots=True)
+class ZooKeeperProvider:
+    """Locks tables by the node `base_path`/`lock_key` of a ZooKeeper, by default with the table's name as key; without a base path the node
+    is named after the table's URI. Times are in seconds.
+    """
+
+    url: str
+    base_path: str = ""
+    lock_key: str = ""
+    session_timeout_s: float = 60.0
+    connection_timeout_s: float = 15.0
+
+    @property
+    def identity(self) -> str:
+        """The class and the path of the node; the addresses of the servers may differ from writer to writer."""
+        return f"{CLASS} at '{self.base_path}/{self.lock_key or '<table name>'}'" if self.base_path else IMPLICIT_CLASS
+
+    def lock(self, storage: Storage, domain: str) -> ProviderLock:  # noqa: ARG002 - the node of an ended process vanishes by itself
+        """Return the lock of a table."""
+        if not self.base_path:
+            return ZooKeeperLock(self, f"{implicit_base_path(storage.uri)}/{_IMPLICIT_KEY}", storage.uri)
+        key = self.lock_key or load_properties(storage).get(table_keys.NAME, "")
+        return ZooKeeperLock(self, f"{self.base_path}/{key}", storage.uri)
+
+
+def zookeeper_provider(options: Options) -> ZooKeeperProvider:
+    """Return what the options of the class with a base path say.
+
+    Raises:
+        OptionError: the servers or the base path are missing, or wrong.
+    """
+    base_path = options.text(BASE_PATH).strip()
+    if not base_path.startswith("/") or not base_path.strip("/"):
+        raise OptionError(f"{CLASS} needs {BASE_PATH}, an absolute path such as /hudi/locks below which the nodes of locks are.")
+    return _provider(options, CLASS, base_path.rstrip("/"), options.text(LOCK_KEY).strip().strip("/"))
+
+
+def implicit_zookeeper_provider(options: Options) -> ZooKeeperProvider:
+    """Return what the options of the class say that names the node after the table; errors as of `zookeeper_provider`."""
+    stated = next((name for name in (BASE_PATH, LOCK_KEY) if options.get(name) is not None), None)
+    if stated is not None:
+        raise OptionError(
+            f"{stated} has no effect on {IMPLICIT_CLASS}, which names its node after the table; take {CLASS}, or leave it out."
+        )
+    return _provider(options, IMPLICIT_CLASS, "", "")
+
+
+def implicit_base_path(uri: str) -> str:
+    """Return the path of the node of a table, as Apache Hudi forms it from the table's base path.
+
+    Example:
+        >>> implicit_base_path("s3a://b/t")
+        '/tmp/45205BCC2F82AB53'
+    """
+    same = f"s3://{uri.removeprefix('s3a://')}" if uri.startswith("s3a://") else uri
+    return f"/tmp/{xxh64(same.encode(), _SEED):016X}"  # noqa: S108 - a node of ZooKeeper, not a folder
+
+
+def _provider(options: Options, name: str, base_path: str, lock_key: str) -> ZooKeeperProvider:
+    url, port = options.text(URL).strip(), options.text(PORT).strip()
+    if not url:
+        raise OptionError(f"{name} needs {URL}, the servers such as zk1:2181,zk2:2181.")
+    servers = url.partition("/")[0].split(",")
+    if port and any((server.rpartition(":")[2] if ":" in server else _DEFAULT_PORT) != port for server in servers):
+        raise OptionError(f"{PORT}={port} has no effect: Apache Hudi takes the ports that {URL} names. Write host:port there.")
+    seconds = [options.integer(one) / 1000 for one in (SESSION, CONNECTION)]
+    return ZooKeeperProvider(url, base_path, lock_key, *seconds)
+
+
+class ZooKeeperLock:
+    """The node of one holder below a path, with a session of its own."""
+
+    def __init__(self, provider: ZooKeeperProvider, path: str, table: str) -> None:
+        """Connect to nothing yet."""
+        self._provider, self._path, self._table = provider, path, table
+        self._client: Any = None
+        self._node = ""
+
+    def acquire(self, timeout_s: float) -> bool:
+        """Queue until all nodes before this one are deleted; see the protocol.
+
+        Raises:
+            StorageError: kazoo is not installed, or no server answers.
+        """
+        end = time.monotonic() + timeout_s
+        is_mine = False
+        try:
+            with self._translated_errors():
+                self._connect()
+                is_mine = self._queue(end)
+            return is_mine
+        finally:
+            if not is_mine:
+                self._close()
+
+    def is_held(self) -> bool:
+        """Ask the server whether the node is there; without an answer it may have ended with its session."""
+        try:
+            return bool(self._client.connected) and self._client.exists_async(self._node).get(timeout=self._wait_s) is not None
+        except Exception:  # noqa: BLE001 - whatever went wrong, nobody knows whether the session lives
+            return False
+
+    def release(self) -> None:
+        """Delete the node and end the session; a server that does not answer ends it itself."""
+        self._close()
+
+    def holder(self) -> str:
+        """Say which servers and node the lock is."""
+        return (
+            f"The lock is the node '{self._path}' of ZooKeeper {self._provider.url}; that of a writer that was killed vanishes"
+            f" {self._provider.session_timeout_s:g} s after its end."
+        )
+
+    @property
+    def _wait_s(self) -> float:
+        return self._provider.connection_timeout_s
+
+    def _connect(self) -> None:
+        kazoo = importlib.import_module("kazoo.client")
+        self._client = kazoo.KazooClient(hosts=self._provider.url, timeout=self._provider.session_timeout_s)
+        self._client.start(timeout=self._wait_s)
+
+    def _queue(self, end: float) -> bool:
+        """Make the node and wait for its turn, until a time of the monotonic clock."""
+        self._client.ensure_path(self._path)
+        prefix = f"{self._path}/_c_{new_holder_id()}-{_MARK}"
+        self._node = self._client.create(prefix, f"pyhudi process {os.getpid()}".encode(), ephemeral=True, sequence=True)
+        while True:
+            before = node_before(self._client.get_children(self._path), self._node.rpartition("/")[2])
+            if before is None:
+                return True
+            changed = threading.Event()
+            watched = self._client.exists(f"{self._path}/{before}", watch=lambda _event, changed=changed: changed.set())
+            left_s = end - time.monotonic()
+            if watched is not None and (left_s <= 0 or not changed.wait(left_s)):
+                return False
+
+    def _close(self) -> None:
+        """End the session, and with it the node."""
+        client, self._client = self._client, None
+        if client is None:
+            return
+        with contextlib.suppress(Exception):  # the session ends by itself when its time is over
+            if self._node and client.connected:
+                client.delete_async(self._node).get(timeout=self._wait_s)
+        with contextlib.suppress(Exception):
+            client.stop()
+            client.close()
+
+    @contextlib.contextmanager
+    def _translated_errors(self) -> Any:
+        try:
+            yield
+        except ImportError as error:
+            raise StorageError(f"the lock of table {self._table} needs a package that is not installed: pip install kazoo") from error
+        except Exception as error:
+            raise StorageError(
+                f"ZooKeeper {self._provider.url} does not give the lock '{self._path}' of table {self._table}:"
+                f" {type(error).__name__}: {error}. Nothing was written."
+            ) from error
+
+
+def node_before(nodes: Sequence[str], mine: str) -> str | None:
+    """Return the node that is next before a holder's, None when it comes first. Nodes are ordered by their numbers.
+
+    Raises:
+        StorageError: the holder's node has vanished.
+
+    Example:
+        >>> node_before(["_c_b-lock-0000000002", "_c_a-lock-0000000003"], "_c_a-lock-0000000003")
+        '_c_b-lock-0000000002'
+    """
+    order = sorted((name for name in nodes if _MARK in name), key=lambda name: name.rpartition(_MARK)[2])
+    if mine not in order:
+        raise StorageError(f"the node '{mine}' of a lock in ZooKeeper vanished: its session has ended. Try again.")
+    index = order.index(mine)
+    return order[index - 1] if index else None

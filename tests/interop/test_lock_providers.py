@@ -1,0 +1,69 @@
+"""pyhudi and Apache Hudi write one table at the same time, under the lock of one provider."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from pyhudi import HudiTable
+from tests.interop.kinds import Kind, Model, assert_both_read
+from tests.interop.reference import ReferenceHudi
+from tests.interop.rows import trips
+
+FILE_LOCK = {
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
+    "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
+    "hoodie.write.num.retries.on.conflict.failures": "20",
+    "hoodie.write.lock.client.wait_time_ms_between_retry": "200",
+    "hoodie.write.lock.client.num_retries": "600",
+    "hoodie.write.lock.wait_time_ms": "120000",
+}
+
+
+def in_rome(rows: pa.Table) -> pa.Table:
+    """Return the rows in a partition of their own: both sides may write it, but of these tests one does."""
+    return rows.set_column(1, "city", pa.array(["rome"] * rows.num_rows))
+
+
+@pytest.mark.parametrize(
+    ("table_type", "version"),
+    [
+        ("COPY_ON_WRITE", 9),
+        pytest.param("MERGE_ON_READ", 9, marks=pytest.mark.slow),
+        pytest.param("COPY_ON_WRITE", 8, marks=pytest.mark.slow),
+        pytest.param("MERGE_ON_READ", 8, marks=pytest.mark.slow),
+    ],
+)
+def test_both_write_at_the_same_time_under_the_lock_file(reference: ReferenceHudi, tmp_path: Path, table_type: str, version: int) -> None:
+    kind = Kind("shared", table_type=table_type, version=version, order_by=("amount",))
+    theirs = Kind("shared", table_type=table_type, version=version, order_by=("amount",), options=FILE_LOCK)
+    model, path = Model(kind.order_by), tmp_path / "t"
+    table = kind.create(path)
+    table.upsert(model.upsert(trips(0, 4)), options=FILE_LOCK)
+    theirs.reference_writes(reference, path, "upsert", model.upsert(in_rome(trips(1000, 1004))))
+    batches = [in_rome(trips(1002 + number, 1008 + number, amount=number + 2)) for number in range(3)]
+    errors: list[BaseException] = []
+
+    def write_with_reference() -> None:
+        try:
+            for rows in batches:
+                theirs.reference_writes(reference, path, "upsert", rows)
+        except BaseException as error:  # noqa: BLE001 - the main thread looks at it
+            errors.append(error)
+
+    other = threading.Thread(target=write_with_reference)
+    other.start()
+    written = 0
+    while other.is_alive() or written < 3:
+        table.upsert(model.upsert(trips(written % 7, written % 7 + 5, amount=written + 2)), options=FILE_LOCK)
+        written += 1
+    other.join()
+    assert errors == []
+    for rows in batches:
+        model.upsert(rows)
+    assert not (path / ".hoodie/lock").exists()
+    assert_both_read(reference, path, model.sorted())
+    assert HudiTable.open(path).inspect.health().num_rows == 0
