@@ -54,7 +54,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=ROWS, help="rows of the table L10 (default: 4,000,000)")
     parser.add_argument("--inputs", default=str(Path(tempfile.gettempdir()) / "pyhudi-bench-inputs"))
     parser.add_argument("--no-peers", action="store_true", help="floors and pyhudi only")
-    parser.add_argument("--lanes", nargs="*", help="only these (local, narrow, spark, local-mor, spark-mor, hudi, hudi-mor)")
+    parser.add_argument("--lanes", nargs="*", help="only these (local, narrow, spark, local-mor, spark-mor, hudi, hudi-mor, changes)")
     parser.add_argument("--docs", action="store_true", help="write docs/benchmarks.md")
     return parser.parse_args()
 
