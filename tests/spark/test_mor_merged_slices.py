@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -138,3 +139,25 @@ def test_count_of_an_incremental_read_is_that_of_its_rows(spark: SparkSession, t
     options = {"hoodie.datasource.query.type": "incremental", "hoodie.datasource.read.begin.instanttime": loaded}
     frame = spark.read.format("hudi").options(**options).load(trips.storage.uri)
     assert frame.count() == len(frame.collect()) == 20
+
+
+def test_of_a_log_that_is_too_long_one_part_is_read_before_the_others(
+    trips: HudiTable, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its 640 parts would each search 2 GiB before they fail."""
+    runs: list[int] = []
+
+    class Engine:
+        def __init__(self, _: SparkSession) -> None: ...
+
+        def run(self, _: Any, tasks: list[Any]) -> list[Any]:
+            runs.append(len(tasks))
+            raise CorruptTableError("no block")
+
+    monkeypatch.setattr(merged_slices, "SparkEngine", Engine)
+    monkeypatch.setattr(Snapshot, "with_checksums", lambda _, one: one)
+    snapshot = open_snapshot(trips.storage, SnapshotQuery())
+    slices = [replace(one, logs=tuple(replace(log, size=20 << 30) for log in one.logs)) for one in snapshot.slices("oslo")]
+    with pytest.raises(CorruptTableError, match="no block"):
+        merged_slices.merge_slices(spark, snapshot, slices, DeltaFolder(ScratchFolder(str(tmp_path / "delta"))))
+    assert runs == [1]

@@ -36,7 +36,7 @@ RowCount = Callable[[Storage, BaseFile], int]
 
 
 def timeline_faults(storage: Storage) -> list[str]:
-    """Return what is wrong with the state files of the active timeline."""
+    """Return what is wrong with the state files of the active timeline; an archival that was cut may have deleted the first of them."""
     config = _config(storage)
     by_time: dict[str, dict[Action, list[Instant]]] = defaultdict(lambda: defaultdict(list))
     for status in storage.list(config.timeline_path):
@@ -44,11 +44,13 @@ def timeline_faults(storage: Storage) -> list[str]:
         if instant is not None:
             by_time[instant.requested][instant.comparable_action].append(instant)
     faults = []
+    archived = {one.instant.requested for one in archived_instants(storage, config, read_rows)}
     for requested, actions in sorted(by_time.items()):
         if len(actions.keys() - {Action.SAVEPOINT}) > 1:
             faults.append(f"time {requested} is used by {', '.join(sorted(actions))}")
         for action, instants in actions.items():
-            faults += _fault_of_states(requested, action, instants)
+            if requested not in archived or not any(instant.is_completed for instant in instants):
+                faults += _fault_of_states(requested, action, instants)
     return faults
 
 

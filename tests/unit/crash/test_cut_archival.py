@@ -18,6 +18,7 @@ from pyhudi.storage.prefix_storage import FolderStorage
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.testing.fault_injection import Fault
+from pyhudi.testing.invariants import timeline_faults
 from pyhudi.timeline.archived_timeline_lsm import archived_rows
 from pyhudi.timeline_archive.full_timeline import read_rows
 from tests.unit.crash.tables import CountedIds, Driver, StoppedClock, check_at_rest, cuts, ride
@@ -82,6 +83,7 @@ def check_cuts(driver: Driver, *faults: Fault, whole: bool) -> int:
     for run in cuts(archive, storage, faults):
         points += 1
         assert state(run.storage, whole=whole) == before, run.point
+        assert timeline_faults(run.storage) == [], run.point
         archive(run.storage)
         assert archived(run.storage) == at_end, run.point
         if whole or points % 8 == 0:

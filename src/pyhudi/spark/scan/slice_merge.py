@@ -18,6 +18,7 @@ import numpy as np
 from pyspark.sql import SparkSession
 
 from pyhudi.cache import LruCache
+from pyhudi.codec.log.log_file import MOST_BLOCK_BYTES
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.kernels.base_file.base_file import RecordContext
@@ -85,8 +86,13 @@ def _merge_slice(session: SparkSession, snapshot: Snapshot, slices: Sequence[Fil
     tasks = [task for one in slices for task in _tasks(snapshot, one)]
     log_bytes = sum(log.size for one in slices for log in one.logs)
     engine: Engine = LocalEngine() if log_bytes <= LOCAL_BYTES else SparkEngine(session)
-    parts = engine.run(partial(_merge_part, snapshot.storage, snapshot.context, folder), tasks)
-    by_slice = groupby(zip(tasks, parts, strict=True), key=lambda pair: pair[0].work.slice)
+    merge_part = partial(_merge_part, snapshot.storage, snapshot.context, folder)
+    # Each part of a log that is longer than writers make them may search all of it before it fails: one part goes first.
+    probes = [task for task in tasks if task.work.part[0] == 0 and any(log.size > MOST_BLOCK_BYTES for log in task.work.slice.logs)]
+    parts = {task.name: part for task, part in zip(probes, engine.run(merge_part, probes), strict=True)} if probes else {}
+    others = [task for task in tasks if task.name not in parts]
+    parts |= {task.name: part for task, part in zip(others, engine.run(merge_part, others), strict=True)}
+    by_slice = groupby(((task, parts[task.name]) for task in tasks), key=lambda pair: pair[0].work.slice)
     return [_whole([part for _, part in pairs], folder) for _, pairs in by_slice]
 
 
