@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pyhudi.sql.enable import disable, enable
     from pyhudi.table.change.merge_builder import MergeBuilder
     from pyhudi.table.explain import UpsertExplanation
+    from pyhudi.table.find_tables import list_tables
     from pyhudi.table.hudi_table import HudiTable
     from pyhudi.table.scan.table_scan import TableScan
     from pyhudi.write.options.bulk_partitioner import BulkInsertPartitioner, register_partitioner
@@ -55,6 +56,7 @@ __all__ = [
     "disable",
     "enable",
     "errors",
+    "list_tables",
     "register_key_generator",
     "register_merger",
     "register_partitioner",
@@ -80,6 +82,7 @@ _MODULES = {
     "WriteResult": "pyhudi.write.write_result",
     "disable": "pyhudi.sql.enable",
     "enable": "pyhudi.sql.enable",
+    "list_tables": "pyhudi.table.find_tables",
     "register_key_generator": "pyhudi.keygen.user",
     "register_merger": "pyhudi.merge.custom",
     "register_partitioner": "pyhudi.write.options.bulk_partitioner",

@@ -8,13 +8,8 @@ from pathlib import Path
 
 
 def run() -> None:
-    """Run the command line; it needs the packages of the extra `cli`."""
-    try:
-        command = importlib.import_module("pyhudi.cli.main").main
-    except ModuleNotFoundError as error:
-        if error.name != "click":
-            raise
-        sys.exit("The command line needs click: pip install 'pyhudi[cli]'.")
+    """Run the command line."""
+    command = importlib.import_module("pyhudi.cli.main").main
     command(prog_name="pyhudi" if Path(sys.argv[0]).stem == "pyhudi" else "python -m pyhudi")
 
 

@@ -2,34 +2,61 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
-from typing import Any
+from typing import Any, Final
 
 import click
 
-from pyhudi.cli.archive_command import archive
-from pyhudi.cli.clean_command import clean
-from pyhudi.cli.cluster_command import cluster
-from pyhudi.cli.compact_command import compact
-from pyhudi.cli.drop_partitions_command import drop_partitions
 from pyhudi.cli.hudi_classes import command_of
-from pyhudi.cli.index_command import index
-from pyhudi.cli.log_command import log
-from pyhudi.cli.repair_command import repair
-from pyhudi.cli.restore_command import restore, rollback
-from pyhudi.cli.savepoint_command import savepoint
-from pyhudi.cli.services_command import services
-from pyhudi.cli.sessions.run_command import run
-from pyhudi.cli.sessions.sql_command import sql
-from pyhudi.cli.sessions.thriftserver_command import thriftserver
-from pyhudi.cli.ttl_command import ttl
-from pyhudi.cli.validate_command import validate
-from pyhudi.cli.version_commands import change_table_type, downgrade, upgrade
 from pyhudi.errors import HudiError, UsageError
 
 _FAILED = 1
 _MISUSED = 2
 _INTERRUPTED = 130
+#: The command that runs scripts.
+_SCRIPTS = "run"
+
+
+#: The module of each command, which is loaded when the command is called: `pyhudi show` does without most of pyhudi.
+_MODULES: Final = {
+    "archive": "archive_command",
+    "change-table-type": "version_commands",
+    "changes": "look.row_commands",
+    "clean": "clean_command",
+    "cluster": "cluster_command",
+    "commit": "look.table_commands",
+    "compact": "compact_command",
+    "completion": "completion_command",
+    "diff": "look.row_commands",
+    "downgrade": "version_commands",
+    "drop-partitions": "drop_partitions_command",
+    "find": "look.row_commands",
+    "head": "look.row_commands",
+    "health": "look.table_commands",
+    "history": "look.table_commands",
+    "index": "index_command",
+    "indexes": "look.table_commands",
+    "log": "log_command",
+    "ls": "look.show_commands",
+    "query": "look.row_commands",
+    "repair": "repair_command",
+    "restore": "restore_command",
+    "rollback": "restore_command",
+    "run": "sessions.run_command",
+    "savepoint": "savepoint_command",
+    "schema": "look.table_commands",
+    "services": "services_command",
+    "show": "look.show_commands",
+    "sizes": "look.table_commands",
+    "slices": "look.table_commands",
+    "sql": "sessions.sql_command",
+    "stats": "look.table_commands",
+    "thriftserver": "sessions.thriftserver_command",
+    "ttl": "ttl_command",
+    "upgrade": "version_commands",
+    "validate": "validate_command",
+}
 
 
 class _Commands(click.Group):
@@ -37,7 +64,16 @@ class _Commands(click.Group):
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Return a command by its name, or by that of the class of Hudi that it stands for."""
-        return super().get_command(context, command_of(name) or name)
+        known = command_of(name) or name
+        if known not in _MODULES:
+            return super().get_command(context, name)
+        module = importlib.import_module(f"pyhudi.cli.{_MODULES[known]}")
+        command: click.Command = getattr(module, known.replace("-", "_"))
+        return command
+
+    def list_commands(self, context: click.Context) -> list[str]:  # noqa: ARG002 - click's argument
+        """Return the names of the commands."""
+        return sorted(_MODULES)
 
     def invoke(self, context: click.Context) -> Any:
         """Run the command and end with exit code 1 for a failure, 2 for a wrong call, 130 for an interrupt."""
@@ -53,6 +89,7 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands)
+@click.version_option(package_name="pyhudi", message="pyhudi %(version)s")
 @click.option("-v", "--verbose", is_flag=True, help="Show what pyhudi logs.")
 @click.pass_context
 def main(context: click.Context, *, verbose: bool) -> None:
@@ -60,28 +97,6 @@ def main(context: click.Context, *, verbose: bool) -> None:
 
     Exit codes: 0 for success, 1 when the work failed or a problem was found, 2 for a wrong call, 130 when it was interrupted.
     """
-    if context.invoked_subcommand == run.name and not verbose:
+    if context.invoked_subcommand == _SCRIPTS and not verbose:
         return  # the logging of a script is the script's own
     logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="%(levelname)s %(message)s")
-
-
-main.add_command(archive)
-main.add_command(clean)
-main.add_command(cluster)
-main.add_command(change_table_type)
-main.add_command(compact)
-main.add_command(downgrade)
-main.add_command(drop_partitions)
-main.add_command(index)
-main.add_command(log)
-main.add_command(repair)
-main.add_command(restore)
-main.add_command(rollback)
-main.add_command(run)
-main.add_command(savepoint)
-main.add_command(services)
-main.add_command(sql)
-main.add_command(thriftserver)
-main.add_command(ttl)
-main.add_command(upgrade)
-main.add_command(validate)

@@ -13,8 +13,8 @@ from typing import Any
 
 import click
 
+from pyhudi.cli.options_text import pairs
 from pyhudi.cli.service_command import TableResult, table_command
-from pyhudi.cli.shared_arguments import pairs
 from pyhudi.errors import UsageError
 from pyhudi.kernels.merge.retained_rows import DuplicateRule
 from pyhudi.storage.open_storage import open_storage

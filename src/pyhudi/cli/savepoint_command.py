@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import click
 
-from pyhudi.cli.shared_arguments import pairs
+from pyhudi.cli.options_text import pairs
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.table_services import Services
 

@@ -11,8 +11,9 @@ from types import FrameType
 
 import click
 
+from pyhudi.cli.options_text import pairs
 from pyhudi.cli.policy_file import load_policy_file
-from pyhudi.cli.shared_arguments import chosen_engine, pairs
+from pyhudi.cli.shared_arguments import chosen_engine
 from pyhudi.errors import UsageError
 from pyhudi.table.runner.run_report import FAILED, NOTHING, RunReport, ServiceRun
 from pyhudi.table.runner.run_services import run_services

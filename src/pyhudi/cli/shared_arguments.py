@@ -1,16 +1,15 @@
-"""Arguments that several commands share: the engine that runs the tasks, options of the form KEY=VALUE, and progress."""
+"""Arguments that several commands share: the engine that runs the tasks, and progress."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.engine.local_engine import LocalEngine
-from pyhudi.errors import OptionError
 
 
 def chosen_engine(name: str, threads: int | None, *, master: str | None = None, memory: str | None = None) -> Engine:
@@ -34,18 +33,3 @@ def job_engine(values: Mapping[str, Any]) -> Engine:
 def show_progress(done: int, count: int) -> None:
     """Say on standard error how many tasks of how many are done."""
     click.echo(f"\r{done} of {count} file groups", nl=done == count, err=True)
-
-
-def pairs(strings: Iterable[str]) -> dict[str, str]:
-    """Return the options that strings state.
-
-    Raises:
-        OptionError: a text is none.
-    """
-    result = {}
-    for text in strings:
-        key, equals, value = text.partition("=")
-        if not equals:
-            raise OptionError(f"'{text}' is no option: write KEY=VALUE.")
-        result[key] = value
-    return result

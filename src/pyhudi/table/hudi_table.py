@@ -12,14 +12,13 @@ from pyhudi.spec.options import merge_options, resolve
 from pyhudi.storage.defaults_file import default_table_options
 from pyhudi.table.create_new_table import ARGUMENTS, TABLE_TYPE, create_table
 from pyhudi.table.inspect.inspect_table import Inspect
-from pyhudi.table.methods.write_methods import WriteMethods
-from pyhudi.table.table_services import Services
+from pyhudi.table.methods.manage_methods import ManageMethods
 from pyhudi.timeline.clock import SystemClock
 
 Options = Mapping[str, str]
 
 
-class HudiTable(WriteMethods):
+class HudiTable(ManageMethods):
     """A Hudi table: reads, writes, history, inspection, services.
 
     Example:
@@ -120,13 +119,3 @@ class HudiTable(WriteMethods):
             ['partition_path', 'file_groups', 'files', 'bytes']
         """
         return Inspect(self.storage, self)
-
-    @property
-    def services(self) -> Services:
-        """Table services: compaction, clustering, indexes, archival, rollback.
-
-        Example:
-            >>> table.services.compact()[0].rows
-            2
-        """
-        return Services(self.storage, self.clock, self.ids, refresh=self.refresh)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 from pyhudi import HudiTable
@@ -295,6 +298,17 @@ def test_a_wrong_merge_is_refused_and_writes_nothing(clause: Any, error: type[Ex
 def test_a_merge_without_source_or_match_is_refused(rows: Any, on: Any, error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
         create().merge(rows, on=on)
+
+
+def test_sources_of_other_kinds_are_merged(tmp_path: Path) -> None:
+    rows = pa.table({"id": [1, 9], "city": ["oslo", "bern"], "ts": [1, 1], "fare": [2.0, 3.0], "seats": [1, 1], "price": [1, 1]})
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    categories = rows.to_pandas().astype({"city": "category"})
+    for given in (rows.to_pydict(), pl.from_arrow(rows).lazy(), categories, tmp_path / "rows.parquet"):
+        table = create()
+        merge = table.merge(given).when_matched_update({"fare": "source.fare"}, where="source.city = target.city")
+        merge.when_not_matched_insert().execute()
+        assert fares(table) == {1: 2.0, 2: 12.0, 3: 9.0, 9: 3.0}
 
 
 @pytest.mark.parametrize("rows", [pa.table({"id": ["1"]}), pa.table({"id": [1.5]})])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from pyhudi.errors import SchemaError, UsageError
@@ -31,8 +33,11 @@ class Stream:
         ROWS.to_pylist(),
         Stream(),
         [{"id": 1, "name": "a"}, {"id": 2}],
+        pl.from_arrow(ROWS).lazy(),
+        ROWS.to_pydict(),
+        {"id": np.array([1, 2]), "name": pl.Series(["a", None])},
     ],
-    ids=["table", "batch", "reader", "pandas", "polars", "dicts", "stream", "dicts with gaps"],
+    ids=["table", "batch", "reader", "pandas", "polars", "dicts", "stream", "dicts with gaps", "lazy frame", "columns", "arrays"],
 )
 def test_every_kind_of_data_gives_the_same_rows(data) -> None:
     assert to_table(data).to_pylist() == ROWS.to_pylist()
@@ -85,7 +90,47 @@ def test_values_without_a_common_type_are_refused_with_their_column() -> None:
         to_table([{"a": 1}, {"a": "x"}])
 
 
-@pytest.mark.parametrize("data", ["text", b"bytes", 5, None, [1, 2], {"a": 1}])
+@pytest.mark.parametrize("data", [b"bytes", 5, None, [1, 2]])
 def test_other_objects_are_refused_with_their_type(data) -> None:
     with pytest.raises(UsageError, match="give an Arrow table"):
         to_table(data)
+
+
+def test_a_dict_of_values_is_one_row() -> None:
+    assert to_table({"id": 1, "tags": ["x", "y"]}).to_pylist() == [{"id": 1, "tags": ["x", "y"]}]
+
+
+def test_columns_of_different_lengths_are_refused() -> None:
+    with pytest.raises(SchemaError, match=r"different lengths: \{'a': 2, 'b': 1\}"):
+        to_table({"a": [1, 2], "b": [1]})
+
+
+def test_parquet_files_are_read_by_their_paths(tmp_path, monkeypatch) -> None:
+    for number in (1, 2):
+        pq.write_table(ROWS, tmp_path / f"{number}.parquet")
+    (tmp_path / "readme.txt").write_text("none")
+    monkeypatch.chdir(tmp_path)
+    one, both = ROWS.to_pylist(), ROWS.to_pylist() * 2
+    assert to_table(tmp_path / "1.parquet").to_pylist() == one
+    assert to_table("1.parquet").to_pylist() == one
+    assert to_table(f"file://{tmp_path}/1.parquet").to_pylist() == one
+    assert to_table(str(tmp_path)).to_pylist() == both
+    assert to_table([tmp_path / "1.parquet", "2.parquet"]).to_pylist() == both
+
+
+def test_paths_that_lead_to_no_rows_are_refused(tmp_path) -> None:
+    (tmp_path / "no.parquet").write_text("plain text")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "a.txt").write_text("")
+    (tmp_path / "table" / ".hoodie").mkdir(parents=True)
+    for path, match in (
+        ("missing.parquet", "There is no file"),
+        ("missing", "There is no file"),
+        ("no.parquet", "is no Parquet file"),
+        ("empty", "holds no file that ends in .parquet"),
+        ("table", "is a Hudi table: give pyhudi.HudiTable.open"),
+    ):
+        with pytest.raises(UsageError, match=match):
+            to_table(str(tmp_path / path))
+    with pytest.raises(UsageError):
+        to_table("")

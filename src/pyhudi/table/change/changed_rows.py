@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.types as pt
 
 from pyhudi.errors import SchemaError
 from pyhudi.read.execute import read_table
@@ -74,6 +75,20 @@ class MergeSource:
 
     rows: pa.Table
     on: Sequence[tuple[str, str]]
+
+
+def plain_columns(rows: pa.Table) -> pa.Table:
+    """Return rows with texts as Arrow's plain strings, which can be compared with those of a table; categories as their values."""
+    fields = [pa.field(field.name, _plain_type(field.type)) for field in rows.schema]
+    return rows.cast(pa.schema(fields))
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    if pt.is_dictionary(kind):
+        return _plain_type(kind.value_type)
+    if pt.is_large_string(kind) or pt.is_string_view(kind):
+        return pa.string()
+    return pa.binary() if pt.is_large_binary(kind) or pt.is_binary_view(kind) else kind
 
 
 def merged_rows(

@@ -15,7 +15,7 @@ from pyhudi.spec.options import merge_options
 from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.defaults_file import default_write_options
 from pyhudi.table.change.assigned_values import Assignments
-from pyhudi.table.change.changed_rows import ChangedRows, MergeSource, merged_rows, updated_rows
+from pyhudi.table.change.changed_rows import ChangedRows, MergeSource, merged_rows, plain_columns, updated_rows
 from pyhudi.table.change.merge_builder import MergeBuilder
 from pyhudi.table.change.merge_rows import MergeClause, merge_keys
 from pyhudi.table.methods.read_methods import ReadMethods
@@ -59,8 +59,8 @@ class WriteMethods(ReadMethods):
         """Replace records by key and add those that are new; where the table has no record key, by the meta columns that rows bring.
 
         Args:
-            data: an Arrow table or anything with `__arrow_c_stream__`, a pandas or polars frame, a list of dicts, or a
-                Spark DataFrame.
+            data: an Arrow table or anything with `__arrow_c_stream__`, a pandas or polars frame (also a LazyFrame), a list of dicts, a dict
+                of columns or of one row, the path of a Parquet file or of a folder of them, or a Spark DataFrame.
             options: `hoodie.*` options of this call; they take precedence over the table's own.
 
         Returns:
@@ -214,7 +214,7 @@ class WriteMethods(ReadMethods):
             raise UsageError(
                 f"merge into table {self.config.name} needs a source, got None: give an Arrow table, a data frame or a list of dicts."
             )
-        rows = to_table(source, lambda: self.schema)
+        rows = plain_columns(to_table(source, lambda: self.schema))
         pairs = merge_keys(on, self.config, self.schema, rows.schema)
         return MergeBuilder(lambda clauses, options: self._merge(rows, pairs, clauses, options))
 

@@ -1,5 +1,5 @@
-"""From what users hand in to an Arrow table: Arrow itself, pandas, polars, lists of dicts, anything with
-`__arrow_c_stream__`.
+"""From what users hand in to an Arrow table: Arrow itself, pandas, polars (also lazy), lists of dicts, dicts, paths of Parquet files,
+anything with `__arrow_c_stream__`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import pyarrow as pa
 from pyhudi.errors import SchemaError, UsageError
 from pyhudi.spec.arguments import check_strings
 from pyhudi.write.input.data_columns import refuse_incomplete_rows
+from pyhudi.write.input.parquet_rows import are_paths, read_paths
 
 _ARROW_ERRORS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError)
 
@@ -20,45 +21,88 @@ def to_table(data: object, schema: Callable[[], pa.Schema] | None = None, *, com
     """Return the data as an Arrow table; what is Arrow already is not copied.
 
     Args:
-        data: an Arrow table, record batch or reader; a pandas or polars frame; a list of dicts, one a row, in which a
-            missing entry is null unless rows must be `complete`; a DataFrame of Spark Connect, whose rows come to this process;
-            or any object with `__arrow_c_stream__`.
+        data: an Arrow table, record batch or reader; a pandas or polars frame, a LazyFrame, which is collected; a list of dicts, one a row,
+            in which a missing entry is null unless rows must be `complete`; a dict of columns, or of the values of one row; the path of a
+            Parquet file or of a folder of them, or a list of paths; a DataFrame of Spark Connect, whose rows come to this process; or any
+            object with `__arrow_c_stream__`.
         schema: gives the table's columns; dicts in a column of maps are taken for maps.
         complete: refuse dicts that lack an entry which others have, and which is a column of `schema`.
 
     Raises:
         SchemaError: a column's values have no common type, or a row lacks a column.
-        UsageError: the data are of another kind.
+        UsageError: the data are of another kind, or a path leads to no Parquet file.
 
     Example:
         >>> to_table([{"a": 1}, {"a": 2, "b": "x"}]).to_pydict()
         {'a': [1, 2], 'b': [None, 'x']}
     """
     try:
-        if isinstance(data, pa.Table):
-            return data
-        if isinstance(data, pa.RecordBatch):
-            return pa.Table.from_batches([data])
-        if type(data).__module__.startswith("pyspark.sql.connect."):
-            return data.toArrow()  # type: ignore[attr-defined]
-        if _is_pandas(data):
-            return pa.Table.from_pandas(data, preserve_index=False).replace_schema_metadata(None)
-        if hasattr(data, "__arrow_c_stream__"):
-            return pa.RecordBatchReader.from_stream(data).read_all()
-        if isinstance(data, Sequence) and not isinstance(data, str | bytes) and all(isinstance(row, Mapping) for row in data):
-            return _from_rows(data, None if schema is None else schema(), complete=complete)
+        table = _arrow_of(data)
+        if table is None:
+            table = _rows_of_python(data, schema, complete=complete)
     except (ValueError, TypeError, *_ARROW_ERRORS) as error:
         if isinstance(error, UsageError):
             raise
         raise SchemaError(f"The data cannot be taken as columns: {error}") from error
-    raise UsageError(
-        f"The data are of type {type(data).__module__}.{type(data).__qualname__}; give an Arrow table, a pandas or polars "
-        "frame, a list of dicts, or an object with __arrow_c_stream__. For a Spark DataFrame call pyhudi.enable(spark) first."
-    )
+    if table is None:
+        raise UsageError(
+            f"The data are of type {type(data).__module__}.{type(data).__qualname__}; give an Arrow table, a pandas or polars frame,"
+            " a list of dicts, the path of a Parquet file, or an object with __arrow_c_stream__. For a Spark DataFrame call"
+            " pyhudi.enable(spark) first."
+        )
+    return table
+
+
+def _arrow_of(data: object) -> pa.Table | None:
+    """Return the rows of Arrow data and of data frames; None for other data."""
+    if isinstance(data, pa.Table):
+        return data
+    if isinstance(data, pa.RecordBatch):
+        return pa.Table.from_batches([data])
+    if type(data).__module__.startswith("pyspark.sql.connect."):
+        return data.toArrow()  # type: ignore[attr-defined]
+    if _is_pandas(data):
+        return pa.Table.from_pandas(data, preserve_index=False).replace_schema_metadata(None)
+    if hasattr(data, "__arrow_c_stream__"):
+        return pa.RecordBatchReader.from_stream(data).read_all()
+    return data.collect().to_arrow() if _is_lazy_frame(data) else None  # type: ignore[attr-defined]
+
+
+def _rows_of_python(data: object, schema: Callable[[], pa.Schema] | None, *, complete: bool) -> pa.Table | None:
+    """Return the rows of dicts and of Parquet files; None for other data."""
+    if are_paths(data):
+        return read_paths(data)
+    if isinstance(data, Mapping):
+        return _from_dict(data, None if schema is None else schema(), complete=complete)
+    if isinstance(data, Sequence) and not isinstance(data, str | bytes) and all(isinstance(row, Mapping) for row in data):
+        return _from_rows(data, None if schema is None else schema(), complete=complete)
+    return None
 
 
 def _is_pandas(data: object) -> bool:
     return type(data).__module__.partition(".")[0] == "pandas" and type(data).__name__ == "DataFrame"
+
+
+def _is_lazy_frame(data: object) -> bool:
+    return type(data).__module__.partition(".")[0] == "polars" and type(data).__name__ == "LazyFrame"
+
+
+def _from_dict(data: Mapping[str, object], schema: pa.Schema | None, *, complete: bool) -> pa.Table:
+    """Return a dict of columns, all of one length, as a table; a dict with any other value is one row."""
+    if not data or not all(_is_column(values) for values in data.values()):
+        return _from_rows([data], schema, complete=complete)
+    check_strings(data.keys(), "the data", "dicts whose keys are column names")
+    columns = {name: list(values) for name, values in data.items()}  # type: ignore[call-overload]
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise SchemaError(f"The columns of the data have different lengths: {lengths}.")
+    return _from_columns(columns, schema)
+
+
+def _is_column(values: object) -> bool:
+    """Tell whether a value of a dict is a column: a list, tuple or range, or an array of numpy, pandas, polars or Arrow."""
+    is_array = type(values).__module__.partition(".")[0] in ("numpy", "pandas", "polars", "pyarrow") and hasattr(values, "__len__")
+    return isinstance(values, list | tuple | range) or is_array
 
 
 def _from_rows(rows: Sequence[Mapping[str, object]], schema: pa.Schema | None, *, complete: bool) -> pa.Table:
@@ -66,8 +110,12 @@ def _from_rows(rows: Sequence[Mapping[str, object]], schema: pa.Schema | None, *
     check_strings(names.keys(), "a row", "dicts whose keys are column names")
     if complete and schema is not None:
         refuse_incomplete_rows(rows, names, schema)
+    return _from_columns({name: [row.get(name) for row in rows] for name in names}, schema)
+
+
+def _from_columns(columns: Mapping[str, Sequence[object]], schema: pa.Schema | None) -> pa.Table:
     types = {} if schema is None else {field.name.lower(): field.type for field in schema}
-    return pa.table({name: _column([row.get(name) for row in rows], name, types.get(name.lower())) for name in names})
+    return pa.table({name: _column(values, name, types.get(name.lower())) for name, values in columns.items()})
 
 
 def _column(values: Sequence[object], name: str, column_type: pa.DataType | None) -> pa.Array:
