@@ -101,13 +101,17 @@ def select(
     return Selection(snapshot, tuple(names), _both(predicate.expression, snapshot.condition), predicate.condition)
 
 
-def narrow(selection: Selection, columns: Sequence[str] | None = None, filter: str | pc.Expression | None = None) -> Selection:  # noqa: A002
+def narrow(
+    selection: Selection,
+    columns: Sequence[str] | None = None,
+    filter: str | pc.Expression | Filter | None = None,  # noqa: A002 - as in `select`
+) -> Selection:
     """Return a selection with other columns, or of the rows that a further condition is true for.
 
     Args:
         selection: what to narrow.
         columns: names of columns of the table that exist; those of the selection when None.
-        filter: SQL text or a pyarrow expression over the columns of the table.
+        filter: SQL text or a pyarrow expression over the columns of the table, or a filter that is parsed already.
 
     Raises:
         UsageError: as `select` does for a filter.
@@ -124,8 +128,10 @@ def narrow(selection: Selection, columns: Sequence[str] | None = None, filter: s
     )
 
 
-def _parsed(filter: str | pc.Expression, snapshot: Snapshot) -> Filter:  # noqa: A002
+def _parsed(filter: str | pc.Expression | Filter, snapshot: Snapshot) -> Filter:  # noqa: A002
     """Return a filter over the columns of a snapshot and the meta columns, after checking it."""
+    if isinstance(filter, Filter):
+        return filter
     schema = pa.schema([*META_FIELDS, *snapshot.schema])
     if isinstance(filter, str):
         return parse_predicate(filter, schema)

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from pyhudi.errors import CorruptTableError, OptionError, UnsupportedError
 from pyhudi.spec.files.partition_path import parse
+from pyhudi.spec.notebook_html import properties_html
 from pyhudi.spec.table import table_keys as keys
 from pyhudi.spec.table.key_generator import KeyGeneratorType, infer_key_generator, key_generator_of_class, parse_key_generator
 from pyhudi.spec.table.merge_mode import MergeMode, infer_merge_mode, parse_merge_mode
@@ -25,7 +26,7 @@ _TABLE_TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
 _SHORT_TYPES = {"COW": "COPY_ON_WRITE", "MOR": "MERGE_ON_READ"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TableConfig:
     """Typed view of a table's properties.
 
@@ -54,6 +55,12 @@ class TableConfig:
             )
         _ = self.record_key_fields, self.initial_version, self.populate_meta_fields, self.drop_partition_columns
         _ = self.hive_style, self.url_encode, self.timeline_zone
+
+    def __repr__(self) -> str:
+        return f"TableConfig(name={self.name!r}, table_type={self.table_type!r}, version={self.version}, keys={self.record_key_fields})"
+
+    def _repr_html_(self) -> str:
+        return properties_html(f"Properties of table {self.name}", dict(sorted(self.properties.items())))
 
     @property
     def name(self) -> str:

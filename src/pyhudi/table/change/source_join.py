@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 
 from pyhudi.errors import SchemaError
 from pyhudi.read.execute import Selection, narrow, read_table
+from pyhudi.read.filter.condition import Column, In
+from pyhudi.read.filter.row_predicate import Filter
 from pyhudi.table.change.assigned_values import store_as
 
 _SOURCE_ROW = "_pyhudi_source_row"
@@ -48,8 +50,8 @@ def join_rows(chosen: Selection, source: pa.Table, on: Sequence[tuple[str, str]]
     schema = chosen.snapshot.schema
     keys = {ours: _key(source.column(theirs), schema.field(ours), what) for ours, theirs in on}
     if not whole_table:
-        tests = (pc.field(name).isin(pc.unique(pc.drop_null(column))) for name, column in keys.items())
-        chosen = narrow(chosen, None, functools.reduce(operator.and_, tests))
+        filters = (_is_member(name, pc.unique(pc.drop_null(column))) for name, column in keys.items())
+        chosen = narrow(chosen, None, functools.reduce(operator.and_, filters))
     table = read_table(chosen)
     names = list(keys)
     left = pa.table(keys).append_column(_SOURCE_ROW, pa.array(range(source.num_rows), pa.int64()))
@@ -59,6 +61,11 @@ def join_rows(chosen: Selection, source: pa.Table, on: Sequence[tuple[str, str]]
     pairs = pairs.sort_by([(_SOURCE_ROW, "ascending"), (_TABLE_ROW, "ascending")])
     matched, table_rows = pairs.column(_SOURCE_ROW), pairs.column(_TABLE_ROW)
     return JoinedRows(source, table, matched, table_rows, _missing(source.num_rows, matched), _missing(table.num_rows, table_rows))
+
+
+def _is_member(name: str, values: pa.Array) -> Filter:
+    """Return the filter for rows with one of some values; both its forms are made here, since taking a long list apart is slow."""
+    return Filter(pc.field(name).isin(values), In(Column((name,), values.type), values))
 
 
 def _key(column: pa.ChunkedArray, field: pa.Field, what: str) -> pa.ChunkedArray:

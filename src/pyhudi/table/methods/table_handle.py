@@ -10,6 +10,7 @@ from pyhudi.engine.engine_protocol import Engine
 from pyhudi.errors import UsageError
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.snapshot import open_snapshot
+from pyhudi.spec.notebook_html import properties_html
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table_features import check_readable
 from pyhudi.storage.storage_protocol import Storage
@@ -65,6 +66,21 @@ class TableHandle:
             (('id',), True)
         """
         return self._config
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: what the table is, and its columns."""
+        config = self.config
+        properties = {
+            "path": self.storage.uri,
+            "type": config.table_type,
+            "version": config.version,
+            "record key": config.record_key_fields,
+            "partitioned by": config.partition_fields,
+            "ordered by": config.ordering_fields,
+            "indexes": config.metadata_partitions,
+            "columns": [f"{field.name} ({field.type})" for field in self.schema],
+        }
+        return properties_html(f"Hudi table {config.name}", properties)
 
     @property
     def schema(self) -> pa.Schema:
