@@ -82,7 +82,9 @@ def test_each_class_of_hudi_has_a_command_with_its_flags(name: str) -> None:
 
 
 def test_validation_says_of_each_flag_of_a_part_that_everything_is_checked(table: HudiTable) -> None:
-    flags = [name for option in main.commands["validate"].params for name in option.opts if name.startswith(("--validate-", "--skip-"))]
+    flags = [
+        name for option in main.get_command(None, "validate").params for name in option.opts if name.startswith(("--validate-", "--skip-"))
+    ]
     assert len(flags) == 10
     result = run("HoodieMetadataTableValidator", "--base-path", table.storage.uri, *flags)
     assert (result.exit_code, result.stdout) == (0, "no problem\n")

@@ -43,7 +43,7 @@ def refused(table: HudiTable, write) -> HudiError:
         ([{**ride(1), "_HOODIE_RECORD_KEY": "1"}], SchemaError, "'_HOODIE_RECORD_KEY' has a reserved name"),
         ([{**ride(1), "_pyhudi_delete": True}], SchemaError, "'_pyhudi_delete' has a reserved name"),
         (None, UsageError, "upsert\\(\\) needs data"),
-        ("id,city", UsageError, "builtins.str"),
+        ("id,city", UsageError, "There is no file .id,city."),
         (17, UsageError, "builtins.int"),
     ],
 )

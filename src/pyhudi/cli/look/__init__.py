@@ -1,1 +1,4 @@
-"""Commands that read a table and change nothing. `ls` and `show` load neither pyarrow nor what writes, so that they answer at once."""
+"""Commands that read a table, or a file, and change nothing.
+
+`ls` and `show` load neither pyarrow nor what writes, so that they answer at once.
+"""

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from pyhudi.cli.look.look_arguments import of_table, open_table, print_table
+from pyhudi.cli.look.look_arguments import of_table
 from pyhudi.cli.look.rows_output import print_rows
+from pyhudi.cli.look.table_access import open_table, print_table
 from pyhudi.errors import UnsupportedError, UsageError
 
 _KEY, _PATH = "_hoodie_record_key", "_hoodie_partition_path"
@@ -36,8 +39,6 @@ def head(
 @click.option("--as-of", metavar="TIME", help="The table at an earlier time.")
 def query(*, path: str, sql: str, as_of: str | None, as_json: bool, storage_options: Sequence[str]) -> None:
     """Run a SELECT on the table at PATH, which is called `t` in it. Needs DuckDB."""
-    import pyarrow as pa  # noqa: PLC0415 - `ls` and `show` do without
-
     try:
         import duckdb  # noqa: PLC0415 - optional
     except ModuleNotFoundError as error:
@@ -60,8 +61,6 @@ def query(*, path: str, sql: str, as_of: str | None, as_json: bool, storage_opti
 @click.argument("key")
 def find(*, path: str, key: str, as_json: bool, storage_options: Sequence[str]) -> None:
     """Find the record with the record key KEY (`_hoodie_record_key`), its file and its commit; exit code 1 when there is none."""
-    import pyarrow.compute as pc  # noqa: PLC0415 - `ls` and `show` do without
-
     table = open_table(path, storage_options)
     if not table.config.populate_meta_fields:
         raise UnsupportedError(f"table {table.config.name} stores no record keys; use pyhudi head --filter with its key columns")

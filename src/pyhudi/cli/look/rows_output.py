@@ -64,8 +64,8 @@ def text_value(value: object) -> str:
     """Return a value as one line of text; control characters, which could change the terminal, are escaped.
 
     Example:
-        >>> text_value(None), text_value(["a", 1]), text_value(f"a{chr(27)}b")[1:]
-        ('', '["a", 1]', 'x1bb')
+        >>> text_value(None), text_value(["a", 1]), text_value(True)
+        ('', '["a", 1]', 'true')
     """
     plain = json_value(value)
     text = "" if plain is None else json.dumps(plain, ensure_ascii=False) if isinstance(plain, list | dict | bool) else str(plain)

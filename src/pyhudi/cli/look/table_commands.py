@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import click
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from pyhudi.cli.look.look_arguments import of_table, open_table, print_table
+from pyhudi.cli.look.look_arguments import of_table
 from pyhudi.cli.look.rows_output import Row, print_rows
+from pyhudi.cli.look.table_access import open_table, print_table
 from pyhudi.errors import UsageError
+from pyhudi.metadata_table.format.index_definitions import load_definitions
 from pyhudi.spec.actions.commit import CommitMetadata
+from pyhudi.timeline.instant_details import find_commit_metadata
+from pyhudi.timeline_archive.full_timeline import load_full_timeline
 
 
 @click.command()
@@ -37,9 +43,6 @@ def history(*, path: str, actions: int, whole: bool, as_json: bool, storage_opti
 @click.argument("instant")
 def commit(*, path: str, instant: str, as_json: bool, storage_options: Sequence[str]) -> None:
     """Show the files that the commit INSTANT of the table at PATH wrote."""
-    from pyhudi.timeline.instant_details import find_commit_metadata  # noqa: PLC0415 - with what reads archives
-    from pyhudi.timeline_archive.full_timeline import load_full_timeline  # noqa: PLC0415
-
     table = open_table(path, storage_options)
     metadata = find_commit_metadata(table.storage, table.config, load_full_timeline(table.storage, table.config), instant)
     if metadata is None:
@@ -65,8 +68,6 @@ def _written(metadata: CommitMetadata) -> Iterator[Row]:
 @click.option("--all", "whole", is_flag=True, help="Earlier file slices, too.")
 def slices(*, path: str, whole: bool, as_json: bool, storage_options: Sequence[str]) -> None:
     """Show the latest file slices of the table at PATH: base and log files of each file group."""
-    import pyarrow.compute as pc  # noqa: PLC0415 - `ls` and `show` do without
-
     rows = open_table(path, storage_options).inspect.slices()
     print_table(rows if whole else rows.filter(pc.field("latest")), as_json=as_json)
 
@@ -83,9 +84,6 @@ def sizes(*, path: str, as_json: bool, storage_options: Sequence[str]) -> None:
 @click.option("--column", "columns", multiple=True, help="Only this column; may be given again.")
 def stats(*, path: str, columns: Sequence[str], as_json: bool, storage_options: Sequence[str]) -> None:
     """Show the statistics of the columns in the files of the table at PATH."""
-    import pyarrow as pa  # noqa: PLC0415 - `ls` and `show` do without
-    import pyarrow.compute as pc  # noqa: PLC0415
-
     rows = open_table(path, storage_options).inspect.column_stats()
     print_table(rows.filter(pc.field("column").isin(pa.array(columns, pa.string()))) if columns else rows, as_json=as_json)
 
@@ -94,8 +92,6 @@ def stats(*, path: str, columns: Sequence[str], as_json: bool, storage_options: 
 @of_table
 def indexes(*, path: str, as_json: bool, storage_options: Sequence[str]) -> None:
     """Show the indexes of the table at PATH: the partitions of its metadata table, and what they are of."""
-    from pyhudi.metadata_table.format.index_definitions import load_definitions  # noqa: PLC0415 - loads pyarrow
-
     table = open_table(path, storage_options)
     definitions = load_definitions(table.storage, table.config)
     states = dict.fromkeys(table.config.metadata_partitions, "built") | dict.fromkeys(table.config.metadata_partitions_inflight, "building")
