@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from pyhudi.codec.avro.avro_record import encode_record
-from pyhudi.errors import HudiError, KeyFieldError, OptionError, SchemaError, UnsupportedError, UsageError
+from pyhudi.errors import CorruptTableError, HudiError, KeyFieldError, OptionError, SchemaError, UnsupportedError, UsageError
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.table_properties import load_properties, store_properties
 from pyhudi.table.hudi_table import HudiTable
@@ -114,7 +114,7 @@ def test_pending_clustering_of_another_writer_is_refused_by_name() -> None:
     table.upsert([ride(1)])
     table.storage.create(".hoodie/timeline/29990101000000000.clustering.requested", b"")
     error = refused(table, lambda table: table.upsert([ride(2)]))
-    assert pytest.raises(UnsupportedError, match="clustering 29990101000000000").matches(error)
+    assert pytest.raises(CorruptTableError, match=r"plan of clustering 29990101000000000 .* is damaged").matches(error)
 
 
 def test_properties_that_lost_a_byte_are_refused() -> None:
