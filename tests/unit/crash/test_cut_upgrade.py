@@ -122,6 +122,22 @@ def test_change_of_version_cut_anyhow_leaves_one_whole_table(step: tuple[str, in
     check_cuts(*step, Fault.AFTER, Fault.TORN, Fault.ERROR_NOT_DONE, Fault.ERROR_BUT_DONE, whole=True)
 
 
+@pytest.mark.parametrize("step", [CHANGES[0], CHANGES[4]])
+def test_cut_deletion_of_the_metadata_table_is_finished(step: tuple[str, int, int]) -> None:
+    table_type, origin, to = step
+    storage, _ = stored(table_type, origin)
+    before = state(storage)
+    points = 0
+    for run in cuts(move(to), storage, (Fault.TORN,), lambda call: call.method == "delete_tree"):
+        points += 1
+        assert state(run.storage)[1:] == before[1:], run.point
+        move(to)(run.storage)
+        assert version_of(run.storage) == to, run.point
+        assert state(run.storage)[1:] == before[1:], run.point
+        check_at_rest(run.storage, run.point)
+    assert points
+
+
 def test_failed_replacement_of_the_properties_leaves_the_table_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     storage, _ = stored("COPY_ON_WRITE", 6)
     before = state(storage)

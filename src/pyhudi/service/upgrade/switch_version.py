@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from pyhudi.errors import CorruptTableError
+from pyhudi.errors import CorruptTableError, TableNotFound
 from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.index_definitions import PATH_PROPERTY, load_definitions, render_definitions
 from pyhudi.metadata_table.read.writer_table import FOLDER
@@ -140,7 +140,10 @@ def _finish_indexes(table: LockedTable) -> None:
         return
     definitions = load_definitions(storage, config)
     unnamed = [name for name in definitions if name not in (*config.metadata_partitions, *config.metadata_partitions_inflight)]
-    mdt_config = TableConfig(load_properties(mdt))
+    try:
+        mdt_config = TableConfig(load_properties(mdt))
+    except TableNotFound:
+        return  # its deletion was cut (`name_indexes`): what is left of it is deleted before it is rebuilt
     if mdt_config.version == config.version or mdt_config.layout != config.layout:
         return
     if config.version < mdt_config.version and unnamed:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
-from typing import Final
+from inspect import signature
+from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -48,6 +49,8 @@ _TEXT_TYPES = (StringType, IntegralType, BooleanType, DateType)
 _PLAIN_SCALE: Final = 6
 #: Partition values that are made into paths in tasks: a timestamp is seldom there twice, and Spark takes -0.0 for 0.0.
 _MADE_IN_TASKS = (TimestampType, TimestampNTZType, FloatType, DoubleType)
+#: PySpark 4.3 wants to be given the zone of timestamps, 4.1 takes UTC.
+_ZONE: Final[dict[str, Any]] = {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
 #: Begins what is in the place of a path that a task could not make, and says why not. No path holds it.
 _REFUSED: Final = "\0"
 
@@ -63,7 +66,7 @@ def with_keys(frame: DataFrame, generator: KeyGenerator, instant: str) -> DataFr
     Raises:
         KeyFieldError: a field is missing or has a type without text, or a value cannot be part of a path.
     """
-    key_columns(to_arrow_schema(frame.schema).empty_table(), generator)
+    key_columns(to_arrow_schema(frame.schema, **_ZONE).empty_table(), generator)
     if isinstance(generator, UserKeys):
         return _of_records(frame, generator)
     if isinstance(generator, AutoKeys):
