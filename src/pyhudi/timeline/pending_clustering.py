@@ -30,8 +30,8 @@ def pending_clustering(storage: Storage, config: TableConfig, instant: Instant) 
         return None
     try:
         request = read_action(storage, config, Instant(instant.requested, instant.action, State.REQUESTED))
-    except FileNotFoundError:
-        raise damaged_plan_error(storage, config, instant, "its file is missing") from None
+    except FileNotFoundError as error:
+        raise damaged_plan_error(storage, config, instant, "its file is missing") from error
     except CorruptTableError as error:
         raise damaged_plan_error(storage, config, instant, error) from error
     plan = request.plan if isinstance(request, RequestedReplace) else None

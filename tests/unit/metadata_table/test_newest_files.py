@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.testing.fault_injection import Crashed, Fault, FaultStorage
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
-from tests.unit.crash.tables import Driver, ride
+from tests.unit.crash.tables import Driver, StoppedClock, ride
 
 ARCHIVING = {
     "hoodie.clean.automatic": "false",
@@ -91,8 +92,10 @@ def test_replaced_file_groups_and_a_metadata_table_built_again(table) -> None:
     table.check()
 
 
-def test_another_table_in_its_place(table) -> None:
+def test_another_table_in_its_place(table, monkeypatch: pytest.MonkeyPatch) -> None:
     table.write()
+    later = StoppedClock().now() + timedelta(seconds=1)
+    monkeypatch.setattr(StoppedClock, "now", lambda _: later)
     for status in table.storage.list(""):
         table.storage.delete_tree(status.path)
     table.driver.create(table.storage)
