@@ -9,7 +9,7 @@ that their files hold what was there before is a check of its own. Nothing here 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -90,7 +90,7 @@ class Group:
         result = {key: list(versions) for key, versions in self.base.items()}
         for log in sorted(logs, key=lambda one: one.requested):
             for key, version in log.appended:
-                stored = result.get(key) or [None]
+                stored: Sequence[RecordVersion | None] = result.get(key) or [None]
                 merged = [
                     apply_incoming(one, version, self.context.merge_mode, self.context.fill_policy, self.context.merger) for one in stored
                 ]

@@ -134,12 +134,14 @@ def end_write(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
 def defaults(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
     """Has Apache Hudi read its defaults file again, which it does once a process."""
     del request
+    assert session._jvm is not None
     session._jvm.org.apache.hudi.common.config.DFSPropertiesConfiguration.refreshGlobalProps()
     return {}
 
 
 def key_texts(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
     """What Apache Hudi's key generators make of rows, without writing a table for each: they are given the Avro records of its writes."""
+    assert session._jvm is not None
     hudi = session._jvm.org.apache.hudi
     frame = session.read.parquet(request["source"]).coalesce(1)
     records = hudi.HoodieSparkUtils.createRdd(frame._jdf, "record", "rows", False, hudi.common.util.Option.empty()).toJavaRDD().collect()

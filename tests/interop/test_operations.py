@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
+from tests.found import found
 from tests.interop.kinds import HIVE_STYLE, Kind, Model, assert_both_read
 from tests.interop.reference import ReferenceHudi
 from tests.interop.rows import data, trips
@@ -141,7 +142,7 @@ def test_apache_hudi_reads_incrementally_what_pyhudi_committed(reference: Refere
     table.upsert(trips(3, 6, amount=1))
     options = {
         "hoodie__datasource__query__type": "incremental",
-        "hoodie__datasource__read__begin__instanttime": first.completed,
+        "hoodie__datasource__read__begin__instanttime": found(first.completed),
     }
     assert data(reference.read(tmp_path / "t", **options)) == by_id(trips(3, 6, amount=1))
 

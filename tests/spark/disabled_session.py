@@ -59,7 +59,8 @@ def answer(session: SparkSession) -> str:
 
 
 def main(folder: Path) -> None:
-    before, states = state(), {}
+    before = state()
+    states: dict[str, Any] = {}
     builder = pyhudi.enable(SparkSession.builder.master("local[1]").config(map=SETTINGS))  # type: ignore[arg-type]
     one = builder.config("spark.sql.warehouse.dir", str(folder / "warehouse")).getOrCreate()
     one.sparkContext.setLogLevel("OFF")
@@ -67,20 +68,20 @@ def main(folder: Path) -> None:
     one.sql("CREATE TABLE t (id INT) USING hudi TBLPROPERTIES (primaryKey = 'id')")
     one.sql("INSERT INTO t VALUES (1)")
     other = one.newSession()
-    states["patched"] = {"sql", "load", "save", "convert_exception", "getOrCreate", "toTable"} <= set(changed(before))  # type: ignore[assignment]
-    states["with another left"] = [pyhudi.disable(one) is one, answer(one), answer(other)]  # type: ignore[list-item]
+    states["patched"] = {"sql", "load", "save", "convert_exception", "getOrCreate", "toTable"} <= set(changed(before))
+    states["with another left"] = [pyhudi.disable(one) is one, answer(one), answer(other)]
     other.sql("INSERT INTO t VALUES (2)")
-    states["twice"] = [pyhudi.disable(one) is one, answer(one), answer(other)]  # type: ignore[list-item]
+    states["twice"] = [pyhudi.disable(one) is one, answer(one), answer(other)]
     pyhudi.disable(other)
-    states["unpatched"] = changed(before)  # type: ignore[assignment]
-    states["workers"].append(one.sparkContext.pythonExec)  # type: ignore[arg-type]
-    states["none left"] = [answer(one), answer(other), one.sql("SELECT 1").first()[0]]  # type: ignore[list-item]
+    states["unpatched"] = changed(before)
+    states["workers"].append(one.sparkContext.pythonExec)
+    states["none left"] = [answer(one), answer(other), one.sql("SELECT 1").head(1)[0][0]]
     pyhudi.enable(one).sql("INSERT INTO t VALUES (3)")
-    states["enabled again"] = [answer(one), answer(other)]  # type: ignore[list-item]
+    states["enabled again"] = [answer(one), answer(other)]
     pyhudi.disable(one)
     pyhudi.disable(builder)
     one.stop()
-    states["after stop"] = [pyhudi.disable(one) is one, changed(before)]  # type: ignore[list-item]
+    states["after stop"] = [pyhudi.disable(one) is one, changed(before)]
     print(json.dumps(states))  # noqa: T201 - what the test reads
 
 

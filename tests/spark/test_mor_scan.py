@@ -86,7 +86,7 @@ def test_masks_hold_when_row_groups_are_skipped(spark: SparkSession, trips: Hudi
     content = pq.read_table(base)
     pq.write_table(content, base, row_group_size=2)
     assert sorted(row.id for row in load(spark, trips).where("id in (3, 8)").collect()) == [3, 8]
-    assert load(spark, trips).where("id = 3").first()["amount"] == 100
+    assert load(spark, trips).where("id = 3").head(1)[0]["amount"] == 100
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_rows_are_the_same_however_spark_reads(spark: SparkSession, trips: HudiT
     for name, value in settings.items():
         spark.conf.set(name, value)
     try:
-        assert load(spark, trips).where("id >= 0").agg({"amount": "sum"}).first()[0] == 27 + 200
+        assert load(spark, trips).where("id >= 0").agg({"amount": "sum"}).head(1)[0][0] == 27 + 200
     finally:
         for name in settings:
             spark.conf.unset(name)
@@ -120,7 +120,7 @@ def test_slice_is_merged_once_for_all_queries_of_a_session(spark: SparkSession, 
     load(spark, trips).where("id > 0").count()
     log = next(Path(trips.storage.uri).glob("oslo/.*log*"))
     log.write_bytes(b"\0" * log.stat().st_size)
-    assert load(spark, trips).agg({"amount": "sum"}).first()[0] == 27 + 200
+    assert load(spark, trips).agg({"amount": "sum"}).head(1)[0][0] == 27 + 200
 
 
 def test_reading_again_after_a_write_sees_it(spark: SparkSession, trips: HudiTable) -> None:
@@ -138,12 +138,12 @@ def test_self_join_reads_both_sides_merged(spark: SparkSession, trips: HudiTable
 
 def test_time_travel_reads_the_logs_of_that_time(spark: SparkSession, trips: HudiTable) -> None:
     first = trips.history()["requested"][0].as_py()
-    result = load(spark, trips, **{"as.of.instant": first}).agg({"amount": "sum", "id": "count"}).first()
+    result = load(spark, trips, **{"as.of.instant": first}).agg({"amount": "sum", "id": "count"}).head(1)[0]
     assert tuple(result) == (30, 30)
 
 
 def test_read_optimized_leaves_logs_out(spark: SparkSession, trips: HudiTable) -> None:
-    assert load(spark, trips, **READ_OPTIMIZED).agg({"amount": "sum"}).first()[0] == 30
+    assert load(spark, trips, **READ_OPTIMIZED).agg({"amount": "sum"}).head(1)[0][0] == 30
     assert "_pyhudi" not in plan_of(load(spark, trips, **READ_OPTIMIZED))
 
 

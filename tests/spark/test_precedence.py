@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from pyhudi import HudiTable
 from pyhudi.errors import HudiError
 from pyhudi.spec.config.config_keys import find_key
+from tests.found import found
 from tests.precedence import CASES, ROWS, Case, append, outcome, settings
 
 
@@ -30,7 +31,9 @@ class Pyhudi:
         self.session.createDataFrame(rows).write.format("hudi").options(**options).mode("append").save(str(path))
 
     def refused(self, case: Case, error: Exception) -> None:
-        assert any(f"{find_key(name).name}={value} contradicts" in str(error) for name, value in {**case.session, **case.call}.items())
+        assert any(
+            f"{found(find_key(name)).name}={value} contradicts" in str(error) for name, value in {**case.session, **case.call}.items()
+        )
 
     def defaults(self, text: str) -> None:
         self.conf.write_text(text)

@@ -62,9 +62,9 @@ def test_schema_for_a_hudi_table_is_refused(spark: SparkSession, trips_folder: P
 def test_view_over_the_table_sees_the_current_timeline(spark: SparkSession, trips_folder: Path) -> None:
     spark.sql("CREATE OR REPLACE TEMP VIEW oslo AS SELECT sum(amount) AS total FROM trips WHERE city = 'oslo'")
     try:
-        assert spark.sql("SELECT total FROM oslo").first()["total"] == 4
+        assert spark.sql("SELECT total FROM oslo").head(1)[0]["total"] == 4
         add_commit(trips_folder, SCHEMA, {"oslo": rows("oslo", 5)}, "20260105000000000")
-        assert spark.sql("SELECT total FROM oslo").first()["total"] == 10
+        assert spark.sql("SELECT total FROM oslo").head(1)[0]["total"] == 10
     finally:
         spark.catalog.dropTempView("oslo")
 
@@ -80,7 +80,7 @@ def test_threads_read_at_the_same_time(spark: SparkSession, trips_folder: Path) 
     def total(_: int) -> int:
         trips = spark.read.format("hudi").load(str(trips_folder))
         joined = trips.alias("a").join(trips.alias("b").where("city = 'oslo'"), "id")
-        result: int = joined.selectExpr("sum(a.amount) AS total").first()["total"]
+        result: int = joined.selectExpr("sum(a.amount) AS total").head(1)[0]["total"]
         return result
 
     with ThreadPoolExecutor(4) as threads:

@@ -55,7 +55,7 @@ def test_meta_columns_come_first_and_the_others_in_the_order_of_the_schema(spark
 def test_filter_on_a_view_in_sql_prunes_partitions(spark: SparkSession, trips: Path) -> None:
     load(spark, trips).createOrReplaceTempView("trips_view")
     result = spark.sql("SELECT count(*) AS n FROM (SELECT * FROM trips_view WHERE amount >= 0) WHERE city = 'lima'")
-    assert result.first()["n"] == 10
+    assert result.head(1)[0]["n"] == 10
     assert "PartitionFilters: [isnotnull(city" in plan_of(result)
     spark.catalog.dropTempView("trips_view")
 

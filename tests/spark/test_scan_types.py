@@ -65,7 +65,7 @@ def test_widening_that_spark_cannot_read_is_refused_by_name(spark: SparkSession,
 @pytest.mark.parametrize("kind", [pa.time64("us"), pa.time32("ms")], ids=str)
 def test_time_of_day_is_shown_as_its_number(spark: SparkSession, tmp_path: Path, kind: pa.DataType) -> None:
     rows = pa.table([pa.array([1], pa.int64()), pa.array([7], kind)], names=["id", "c"])
-    assert load(spark, make_table(tmp_path, rows.schema, {"": rows})).first()["c"] == 7
+    assert load(spark, make_table(tmp_path, rows.schema, {"": rows})).head(1)[0]["c"] == 7
 
 
 def test_type_that_spark_lacks_is_refused_with_its_column() -> None:
@@ -110,7 +110,7 @@ def test_encoded_partition_value_is_decoded_only_when_the_table_says_so(spark: S
     for flag, expected in (("true", "x/y"), ("false", "x%2Fy")):
         options = {"hoodie.datasource.write.partitionpath.urlencode": flag}
         frame = load(spark, partitioned(tmp_path / flag, pa.string(), {"x%2Fy": "?"}, **options))
-        assert frame.first()["p"] == expected
+        assert frame.head(1)[0]["p"] == expected
 
 
 @pytest.mark.parametrize("kind", [pa.timestamp("us", "UTC"), pa.timestamp("us")], ids=str)
@@ -123,7 +123,7 @@ def test_timestamp_partition_is_read_from_the_file(spark: SparkSession, tmp_path
 def test_timestamp_key_generator_shows_the_stored_value_which_the_path_only_rounds(spark: SparkSession, tmp_path: Path) -> None:
     generator = {"hoodie.table.keygenerator.class": "org.apache.hudi.keygen.TimestampBasedKeyGenerator"}
     frame = load(spark, partitioned(tmp_path, pa.int64(), {"2026/01/02": 1767323045}, **generator))
-    assert frame.where("p = 1767323045").first()["p"] == 1767323045
+    assert frame.where("p = 1767323045").head(1)[0]["p"] == 1767323045
 
 
 def test_partition_column_that_the_files_lack_comes_from_the_path(spark: SparkSession, tmp_path: Path) -> None:
@@ -138,13 +138,13 @@ def test_column_names_keep_their_case_and_odd_characters(spark: SparkSession, tm
     rows = pa.table([pa.array([1]), pa.array([2], pa.int32()), pa.array(["a"])], schema=schema)
     frame = load(spark, make_table(tmp_path, schema, {"a": rows}, {"hoodie.table.partition.fields": "P"}))
     assert frame.columns[-2:] == ["Größe_1", "P"]
-    assert frame.where("p = 'a'").select("größe_1").first()[0] == 2
+    assert frame.where("p = 'a'").select("größe_1").head(1)[0][0] == 2
 
 
 def test_path_of_the_table_may_hold_spaces_and_percent_signs(spark: SparkSession, tmp_path: Path) -> None:
     schema = pa.schema([("id", pa.int64())])
     folder = make_table(tmp_path / "a b%20c é", schema, {"": pa.table([[1]], schema=schema)})
-    assert load(spark, folder).first()["id"] == 1
+    assert load(spark, folder).head(1)[0]["id"] == 1
 
 
 def test_file_that_no_commit_names_is_left_out(spark: SparkSession, tmp_path: Path) -> None:

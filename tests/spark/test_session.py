@@ -10,6 +10,7 @@ import pytest
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 from pyspark.sql.readwriter import DataFrameReader
+from pyspark.sql.types import StructType
 
 import pyhudi
 import pyspark_hudi
@@ -45,7 +46,7 @@ def test_new_session_of_an_enabled_one_speaks_hudi(spark: SparkSession, table: s
 def test_session_that_was_not_enabled_is_left_alone(spark: SparkSession, table: str) -> None:
     plain = SparkSession(spark.sparkContext, spark._jsparkSession.newSession())
     assert not is_enabled(plain)
-    assert plain.sql("SELECT 1 AS one").first()["one"] == 1
+    assert plain.sql("SELECT 1 AS one").head(1)[0]["one"] == 1
 
 
 def test_session_that_the_jvm_makes_of_an_enabled_one_reads_tables(spark: SparkSession, table: str) -> None:
@@ -56,7 +57,8 @@ def test_session_that_the_jvm_makes_of_an_enabled_one_reads_tables(spark: SparkS
 def test_a_session_that_was_never_enabled_finds_a_source_that_says_so() -> None:
     assert pyspark_hudi.DefaultSource.name() == "hudi"
     source = pyspark_hudi.DefaultSource({"path": "/tmp/trips"})
-    for call in (source.schema, lambda: source.reader(None), lambda: source.writer(None, False), lambda: source.streamReader(None)):
+    schema = StructType()
+    for call in (source.schema, lambda: source.reader(schema), lambda: source.writer(schema, False), lambda: source.streamReader(schema)):
         with pytest.raises(PySparkRuntimeError, match="call pyhudi"):
             call()
 

@@ -124,7 +124,7 @@ def test_two_sessions_with_different_catalogs_change_the_same_table(session: Spa
         for one in (session, other):
             one.sql("RESET")
             one.sql("UPDATE spark_catalog.default.two_catalogs SET v = concat(v, '+')")
-            assert one.table("spark_catalog.default.two_catalogs").first().v == HudiTable.open(path).to_arrow()["v"][0].as_py()
+            assert one.table("spark_catalog.default.two_catalogs").head(1)[0].v == HudiTable.open(path).to_arrow()["v"][0].as_py()
     finally:
         session.sql("DROP TABLE two_catalogs")
     assert values(session, path) == ["old++"]

@@ -54,7 +54,7 @@ def test_count_of_all_rows_needs_no_job(spark: SparkSession, orders: str) -> Non
     spark.sparkContext.setJobGroup("counting in SQL", "no job is to run")
     counted = spark.sql("SELECT count(*) FROM orders")
     assert (counted.collect(), counted.columns, counted.schema[0].dataType.simpleString()) == ([(4,)], ["count(1)"], "bigint")
-    assert spark.sql("select COUNT(1) AS n from default.orders").first().asDict() == {"n": 4}
+    assert spark.sql("select COUNT(1) AS n from default.orders").head(1)[0].asDict() == {"n": 4}
     assert list(jobs.getJobIdsForGroup("counting in SQL")) == []
     aside.unpersist()
     (field,), (mdt,) = counted.schema, spark.sql("SELECT count(*) FROM VALUES (1)").schema
@@ -116,6 +116,6 @@ def test_cached_table_is_not_served_after_a_write(spark: SparkSession, orders: s
 
 
 def test_time_travel_in_sql_reads_the_logs_of_that_time(spark: SparkSession, orders: str) -> None:
-    instant = spark.sql("UPDATE orders SET amount = 11 WHERE id = 1").first()["instant"]
+    instant = spark.sql("UPDATE orders SET amount = 11 WHERE id = 1").head(1)[0]["instant"]
     spark.sql("UPDATE orders SET amount = 12 WHERE id = 1")
     assert amounts(spark, f"SELECT id, amount FROM orders TIMESTAMP AS OF '{instant}' WHERE id = 1") == [(1, 11)]

@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from click import Context
 from click.testing import CliRunner, Result
 
 from pyhudi import HudiTable
@@ -190,7 +191,7 @@ def test_wrong_arguments_are_errors_of_one_line(table: HudiTable, tmp_path: Path
 
 def test_every_command_has_its_help() -> None:
     listing = invoke("--help").output
-    for name in main.list_commands(None):
+    for name in main.list_commands(Context(main)):
         assert f"  {name} " in listing
         assert invoke(name, "--help").output.startswith("Usage:")
     assert invoke("shw").exit_code == 2

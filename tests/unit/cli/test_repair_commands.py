@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from click import Context
 from click.testing import CliRunner, Result
 
 from pyhudi import HudiTable
@@ -17,6 +18,7 @@ from pyhudi.cli.main import main
 from pyhudi.errors import ConflictError
 from pyhudi.table.table_services import Services
 from tests.docs.pages import ROOT
+from tests.found import found
 
 SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string()})
 
@@ -83,7 +85,10 @@ def test_each_class_of_hudi_has_a_command_with_its_flags(name: str) -> None:
 
 def test_validation_says_of_each_flag_of_a_part_that_everything_is_checked(table: HudiTable) -> None:
     flags = [
-        name for option in main.get_command(None, "validate").params for name in option.opts if name.startswith(("--validate-", "--skip-"))
+        name
+        for option in found(main.get_command(Context(main), "validate")).params
+        for name in option.opts
+        if name.startswith(("--validate-", "--skip-"))
     ]
     assert len(flags) == 10
     result = run("HoodieMetadataTableValidator", "--base-path", table.storage.uri, *flags)
@@ -147,4 +152,4 @@ def test_the_page_on_commands_has_the_table_of_classes() -> None:
     page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     rows = [f"| `{name.rpartition('.')[2]}` | `{' '.join(words)}` |" for name, words in COMMANDS.items()]
     assert [row for row in rows if row not in page] == []
-    assert [f"`{name}`" for name in main.list_commands(None) if f"`{name}`" not in page] == []
+    assert [f"`{name}`" for name in main.list_commands(Context(main)) if f"`{name}`" not in page] == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +13,7 @@ from pyhudi.kernels.base_file.key_range import KeyRange
 TEXT = st.text(alphabet=st.characters(exclude_categories=["Cs"]))
 
 
-def range_of(*batches: list[str | None]) -> tuple[str | None, str | None]:
+def range_of(*batches: Sequence[str | None]) -> tuple[str | None, str | None]:
     keys = KeyRange()
     for batch in batches:
         keys.extend(pa.chunked_array([pa.array(batch, pa.string())]))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pyhudi.errors import KeyFieldError
 from pyhudi.kernels.keys.key_kernels import column_text, key_columns
 from pyhudi.keygen.choose_generator import key_generator
+from pyhudi.keygen.fields import FieldKeys
 from pyhudi.keygen.value_text import value_text
 from pyhudi.spec.table.table_config import TableConfig
 from tests.unit.kernels.conftest import keyed_config
@@ -67,9 +68,10 @@ def test_keys_and_paths_of_a_table_are_those_of_its_rows(rows: list[tuple[Any, .
     table = pa.Table.from_pylist(named, pa.schema({"a": pa.string(), "b": pa.int64(), "p": pa.string(), "q": pa.bool_()}))
     complex_config = config("a,b", "p,q")
     generator = key_generator(complex_config, instant=INSTANT)
+    assert isinstance(generator, FieldKeys)
     keys, paths = made(table, complex_config)
     for number, row in enumerate(named):
-        assert keys[number] == generator.record_key([value_text(row["a"]), value_text(row["b"])], row=number)  # type: ignore[arg-type, misc]
+        assert keys[number] == generator.record_key([value_text(row["a"]), value_text(row["b"])], row=number)
         assert paths[number] == generator.layout.path([value_text(row["p"]), value_text(row["q"])])
 
 

@@ -123,7 +123,8 @@ def expected(base: list[Row], blocks: list[Block], context: RecordContext) -> li
         ordering = context.compared_fields
         stored = [RecordVersion(entry, tuple(entry[name] for name in ordering)) for entry in base if entry[KEY] == key]
         new: list[Row] = []
-        for start in stored or [None]:
+        starts: Sequence[RecordVersion | None] = stored or [None]
+        for start in starts:
             state, removed, again = start, False, False
             for version in history.get(key, []):
                 removed |= state is not None and state.by_commit_time

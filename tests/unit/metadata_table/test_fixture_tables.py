@@ -41,6 +41,7 @@ def test_statistics_are_under_the_keys_that_their_names_hash_to(fixture_table, n
             assert key == keys.column_stats_key(record.column, folder_of[record.file_name], record.file_name)
     if partitions.PARTITION_STATS in table.partitions:
         for key, record in table.partition(partitions.PARTITION_STATS).scan():
+            assert isinstance(record, ColumnStats)
             assert key == keys.partition_stats_key(record.column, keys.partition_path(record.file_name))
 
 

@@ -135,10 +135,10 @@ def applied(record: MetadataRecord | None, changes: Iterable[MetadataRecord | No
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_joined_changes_do_to_every_record_what_they_did_one_by_one(kind, count) -> None:
     for before, *changes, after in product(CHANGES[kind], repeat=count + 2):
-        joined = join(changes)  # type: ignore[arg-type]
+        joined = join(changes)
         steps = [*([None] if joined.wipes else []), *([] if joined.record is None else [joined.record])]
         for later in ([], [after]):
-            assert applied(before, [*steps, *later]) == applied(before, [*changes, *later]), changes  # type: ignore[arg-type, list-item]
+            assert applied(before, [*steps, *later]) == applied(before, [*changes, *later]), changes
 
 
 def test_file_that_came_and_went_stays_gone_in_what_comes_before() -> None:

@@ -18,7 +18,7 @@ from pyhudi.read.filter.arrow_condition import condition_of
 from pyhudi.read.filter.condition import Column, Compare, Not, Unknown, operands
 from pyhudi.read.filter.row_predicate import check_condition
 from pyhudi.read.skipping.bounds import may_match
-from tests.unit.read.test_bounds_property import FILES, SCHEMA, VALUES, bounds_of
+from tests.unit.read.test_bounds_property import FILES, SCHEMA, VALUES, bounds_of, name_of
 
 COLUMNS = pa.schema(
     {
@@ -115,7 +115,7 @@ EXPRESSIONS = st.recursive(
 @given(files=FILES, expression=EXPRESSIONS)
 def test_no_file_with_a_matching_row_is_ruled_out(files: list[list[dict[str, Any]]], expression: pc.Expression) -> None:
     condition = condition_of(expression, SCHEMA)
-    bounds = {operand: bounds_of(operand.name, files) for operand in set(operands(condition))}
+    bounds = {operand: bounds_of(name_of(operand), files) for operand in set(operands(condition))}
     retained = may_match(condition, bounds, len(files), nan_is_greatest=False)
     for rows, stays in zip(files, retained, strict=True):
         assert stays or not pa.Table.from_pylist(rows, schema=SCHEMA).filter(expression).num_rows, (str(expression), rows)

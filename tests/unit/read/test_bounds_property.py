@@ -17,7 +17,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pyhudi.read.filter.condition import And, Column, Compare, Condition, In, IsNull, Not, StartsWith, operands
+from pyhudi.read.filter.condition import And, Column, Compare, Condition, In, IsNull, Not, Operand, StartsWith, operands
 from pyhudi.read.filter.predicate import parse_predicate
 from pyhudi.read.skipping.bounds import Bounds, may_match
 
@@ -63,6 +63,12 @@ FILTERS = st.recursive(
 )
 
 
+def name_of(operand: Operand) -> str:
+    """Return the name of a column, which the operand is."""
+    assert isinstance(operand, Column)
+    return operand.name
+
+
 def bounds_of(column: str, files: list[list[dict[str, Any]]], order: Callable[[Any], Any] = lambda value: value) -> Bounds:
     """What is known of a writer's records: least and greatest value, no greatest where NaN is, texts with unclear order unknown."""
     result = [[row[column] for row in rows if row[column] is not None] for rows in files]
@@ -88,7 +94,9 @@ def test_no_file_with_a_matching_row_is_ruled_out(
 ) -> None:
     predicate = parse_predicate(text, SCHEMA)
     bounds = {
-        operand: bounds_of(operand.name, files, order) for operand in set(operands(predicate.condition)) if operand.name not in hidden
+        operand: bounds_of(name_of(operand), files, order)
+        for operand in set(operands(predicate.condition))
+        if name_of(operand) not in hidden
     }
     retained = may_match(predicate.condition, bounds, len(files), nan_is_greatest=False)
     for rows, stays in zip(files, retained, strict=True):
@@ -180,7 +188,10 @@ def test_a_file_whose_bounds_say_no_is_ruled_out(text: str) -> None:
     files = [[{name: row.get(name, rows[0][name]) for name in SCHEMA.names} for row in rows]]
     predicate = parse_predicate(text, SCHEMA)
     assert not may_match(
-        predicate.condition, {column: bounds_of(column.name, files) for column in operands(predicate.condition)}, 1, nan_is_greatest=True
+        predicate.condition,
+        {column: bounds_of(name_of(column), files) for column in operands(predicate.condition)},
+        1,
+        nan_is_greatest=True,
     )[0]
 
 
@@ -189,7 +200,7 @@ def test_a_file_of_one_value_is_held_against_a_list_of_others() -> None:
     for text, retained in {"i NOT IN (1, 3)": [False, True, True], "f NOT IN (1, 3)": [False, True, True]}.items():
         predicate = parse_predicate(text, SCHEMA)
         bounds = {
-            column: bounds_of(column.name, [[{**dict.fromkeys(SCHEMA.names), **row} for row in file] for file in rows])
+            column: bounds_of(name_of(column), [[{**dict.fromkeys(SCHEMA.names), **row} for row in file] for file in rows])
             for column in operands(predicate.condition)
         }
         assert may_match(predicate.condition, bounds, 3, nan_is_greatest=True).tolist() == retained

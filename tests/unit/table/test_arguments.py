@@ -58,7 +58,7 @@ def test_creation_names_the_argument(argument: str, value: Any, request: pytest.
         (lambda table: table.inspect.log_blocks(5), "path is 5"),
         (lambda table: table.inspect.log_anatomy(None), "path is None"),
         (lambda table: HudiTable("/data/t"), r"HudiTable.open\(path\)"),  # type: ignore[arg-type]
-        (lambda table: HudiTable(None), r"HudiTable.open\(path\)"),
+        (lambda table: HudiTable(None), r"HudiTable.open\(path\)"),  # type: ignore[arg-type]
     ],
 )
 def test_calls_name_the_argument(table: HudiTable, call: Callable[[HudiTable], Any], says: str) -> None:

@@ -304,7 +304,7 @@ def test_sources_of_other_kinds_are_merged(tmp_path: Path) -> None:
     rows = pa.table({"id": [1, 9], "city": ["oslo", "bern"], "ts": [1, 1], "fare": [2.0, 3.0], "seats": [1, 1], "price": [1, 1]})
     pq.write_table(rows, tmp_path / "rows.parquet")
     categories = rows.to_pandas().astype({"city": "category"})
-    for given in (rows.to_pydict(), pl.from_arrow(rows).lazy(), categories, tmp_path / "rows.parquet"):
+    for given in (rows.to_pydict(), pl.DataFrame(rows).lazy(), categories, tmp_path / "rows.parquet"):
         table = create()
         merge = table.merge(given).when_matched_update({"fare": "source.fare"}, where="source.city = target.city")
         merge.when_not_matched_insert().execute()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
@@ -147,7 +149,7 @@ def test_a_nested_key_field_that_the_data_lack_is_named() -> None:
 def test_pending_clustering_of_version_6_is_no_failed_write_and_stays() -> None:
     table = make_table(options={"hoodie.write.table.version": "6"})
     table.upsert([ride(1)])
-    plan = {"inputGroups": [], "strategy": None, "extraMetadata": None, "version": 1, "preserveHoodieMetadata": True}
+    plan: dict[str, Any] = {"inputGroups": [], "strategy": None, "extraMetadata": None, "version": 1, "preserveHoodieMetadata": True}
     request = {"operationType": "CLUSTER", "clusteringPlan": plan, "extraMetadata": None, "version": 1}
     requested = ".hoodie/29990101000000000.replacecommit.requested"
     table.storage.create(requested, encode_record("HoodieRequestedReplaceMetadata", request, sync=bytes(16)))

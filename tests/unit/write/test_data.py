@@ -33,7 +33,7 @@ class Stream:
         ROWS.to_pylist(),
         Stream(),
         [{"id": 1, "name": "a"}, {"id": 2}],
-        pl.from_arrow(ROWS).lazy(),
+        pl.DataFrame(ROWS).lazy(),
         ROWS.to_pydict(),
         {"id": np.array([1, 2]), "name": pl.Series(["a", None])},
     ],

@@ -13,6 +13,7 @@ from pyhudi import HudiTable
 from pyhudi.errors import ConflictError, CorruptTableError, OptionError, UnsupportedError
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.pending_clustering import pending_clustering
+from tests.found import found
 
 SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string(), "fare": pa.int64(), "tip": pa.float64()})
 PREFIX = "hoodie.clustering.plan.strategy."
@@ -227,7 +228,7 @@ def test_a_pending_plan_is_taken_off_the_timeline() -> None:
     table = make()
     (planned,) = table.services.cluster(options=SORT, mode="schedule")
     (plan,) = table.services.rollback(planned.instant)
-    assert (plan.instant.time, plan.requests) == (planned.instant, ())
+    assert (found(plan.instant).time, plan.requests) == (planned.instant, ())
     table.upsert(rides(0, 1))
 
 
