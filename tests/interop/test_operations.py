@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from tests.found import found
 from tests.interop.kinds import HIVE_STYLE, Kind, Model, assert_both_read
 from tests.interop.reference import ReferenceHudi
 from tests.interop.rows import data, trips
+from tests.not_none import not_none
 
 KIND = Kind("partitioned", options=HIVE_STYLE)
 
@@ -142,7 +142,7 @@ def test_apache_hudi_reads_incrementally_what_pyhudi_committed(reference: Refere
     table.upsert(trips(3, 6, amount=1))
     options = {
         "hoodie__datasource__query__type": "incremental",
-        "hoodie__datasource__read__begin__instanttime": found(first.completed),
+        "hoodie__datasource__read__begin__instanttime": not_none(first.completed),
     }
     assert data(reference.read(tmp_path / "t", **options)) == by_id(trips(3, 6, amount=1))
 

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its customary name
 
 from pyhudi.metadata_table.format.index_expressions import Expression
-from tests.found import found
+from tests.not_none import not_none
 
 TEXTS = ["", " a b ", "ÄÖß", "ΟΔΟΣ", "İstanbul", "ﬀ", "\U00010400x", "ABC\t", None, "  x", "naïve"]
 DAYS = [date(2024, 2, 29), date(1969, 12, 31), date(1582, 10, 15), None, date(9999, 12, 31), date(1000, 1, 1), date(2026, 12, 31)]
@@ -44,7 +44,7 @@ def test_each_function_gives_what_spark_gives(spark: SparkSession) -> None:
     columns = {
         f"c{index}": pa.array([*values, *[None] * (width - len(values))], kind) for index, (_, _, values, kind, _) in enumerate(CASES)
     }
-    before = found(spark.conf.get("spark.sql.session.timeZone"))
+    before = not_none(spark.conf.get("spark.sql.session.timeZone"))
     spark.conf.set("spark.sql.session.timeZone", ZONE)
     try:
         frame = spark.createDataFrame(pa.table(columns))

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives 
 from pyhudi import HudiTable
 from pyhudi.errors import KeyFieldError, SchemaError
 from pyhudi.schema.meta_columns import META_COLUMNS, PARTITION_PATH, RECORD_KEY
-from tests.found import found
+from tests.not_none import not_none
 
 pytestmark = pytest.mark.spark
 
@@ -54,7 +54,7 @@ def newest_engine(path: Path) -> str:
     commits = [file for file in storage.list(folder) if file.name.endswith("commit")]
     writes = [file for file in commits if file.name.endswith(".deltacommit")] or commits  # a table with these has compactions for commits
     newest = max(writes, key=lambda file: file.name)
-    return found(re.search(rb"pyhudi\.engine[^a-z.]*([a-z]+)", storage.read(newest.path)))[1].decode()
+    return not_none(re.search(rb"pyhudi\.engine[^a-z.]*([a-z]+)", storage.read(newest.path)))[1].decode()
 
 
 def read(spark: SparkSession, path: Path, where: str = "true") -> DataFrame:

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from pyhudi import HudiTable
 from pyhudi.errors import HudiError
 from pyhudi.spec.config.config_keys import find_key
-from tests.found import found
+from tests.not_none import not_none
 from tests.precedence import CASES, ROWS, Case, append, outcome, settings
 
 
@@ -32,7 +32,7 @@ class Pyhudi:
 
     def refused(self, case: Case, error: Exception) -> None:
         assert any(
-            f"{found(find_key(name)).name}={value} contradicts" in str(error) for name, value in {**case.session, **case.call}.items()
+            f"{not_none(find_key(name)).name}={value} contradicts" in str(error) for name, value in {**case.session, **case.call}.items()
         )
 
     def defaults(self, text: str) -> None:

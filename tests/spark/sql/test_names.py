@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody does
 
 from pyhudi.errors import OptionError, TableNotFound, UnsupportedError
-from tests.found import found
+from tests.not_none import not_none
 
 pytestmark = pytest.mark.spark
 
@@ -110,7 +110,7 @@ def _jdbc(door: Door) -> list[int]:
 @contextlib.contextmanager
 def _connected(session: SparkSession, port: int) -> Iterator[Callable[[str], list[int]]]:
     """A JDBC connection, which is a session of the Thrift server; gives the ids of a table."""
-    java = found(session._jvm)
+    java = not_none(session._jvm)
     connection = java.org.apache.hive.jdbc.HiveDriver().connect(f"jdbc:hive2://127.0.0.1:{port}/default", java.java.util.Properties())
 
     def ids_of(name: str) -> list[int]:
@@ -182,18 +182,18 @@ def other_process() -> Iterator[Callable[[str, int], None]]:
     with subprocess.Popen([sys.executable, "-c", WRITER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
 
         def write(path: str, number: int) -> None:
-            found(process.stdin).write(f"{path} {number}\n")
-            found(process.stdin).flush()
-            assert found(process.stdout).readline() == "written\n"
+            not_none(process.stdin).write(f"{path} {number}\n")
+            not_none(process.stdin).flush()
+            assert not_none(process.stdout).readline() == "written\n"
 
         yield write
-        found(process.stdin).close()
+        not_none(process.stdin).close()
 
 
 @pytest.fixture(scope="module")
 def port(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """The port of Spark's own Thrift server, started in this process; each connection is a session that the JVM makes."""
-    java = found(spark._jvm)
+    java = not_none(spark._jvm)
     serving = spark._jsparkSession.newSession()
     folder = tmp_path_factory.mktemp("thrift")
     for key, value in {"thrift.port": "0", "thrift.bind.host": "127.0.0.1", "logging.operation.log.location": str(folder)}.items():

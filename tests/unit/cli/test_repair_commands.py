@@ -18,7 +18,7 @@ from pyhudi.cli.main import main
 from pyhudi.errors import ConflictError
 from pyhudi.table.table_services import Services
 from tests.docs.pages import ROOT
-from tests.found import found
+from tests.not_none import not_none
 
 SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string()})
 
@@ -86,7 +86,7 @@ def test_each_class_of_hudi_has_a_command_with_its_flags(name: str) -> None:
 def test_validation_says_of_each_flag_of_a_part_that_everything_is_checked(table: HudiTable) -> None:
     flags = [
         name
-        for option in found(main.get_command(Context(main), "validate")).params
+        for option in not_none(main.get_command(Context(main), "validate")).params
         for name in option.opts
         if name.startswith(("--validate-", "--skip-"))
     ]

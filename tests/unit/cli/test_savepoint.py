@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from pyhudi import HudiTable
 from pyhudi.cli.main import main
-from tests.found import found
+from tests.not_none import not_none
 
 SCHEMA = pa.schema({"id": pa.int64(), "value": pa.int64()})
 
@@ -57,7 +57,7 @@ def test_wrong_calls_are_told_in_a_line(table: HudiTable) -> None:
 def test_the_latest_commit_is_rolled_back_and_no_earlier_one(table: HudiTable) -> None:
     path = table.storage.uri
     first = table.history()["requested"][0].as_py()
-    latest = found(table.upsert([{"id": 1, "value": 2}]).instant)
+    latest = not_none(table.upsert([{"id": 1, "value": 2}]).instant)
     dry = run("rollback", path, latest, "--dry-run").output
     assert dry.startswith(f"commit {latest} would be rolled back: 1 files deleted\n  ")
     assert json.loads(run("rollback", path, latest, "--dry-run", "--json").output)["state"] == "planned"

@@ -20,7 +20,7 @@ from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.testing.merge_oracle import Oracle
 from pyhudi.timeline.load_timeline import load_timeline
-from tests.found import found
+from tests.not_none import not_none
 from tests.unit.crash import writer_process
 from tests.unit.crash.tables import DRIVER, check_at_rest, check_rows, check_sound
 from tests.unit.crash.writer_process import rows_of
@@ -41,7 +41,7 @@ def writer(storage, first: int, count: int, name: str = "a") -> subprocess.Popen
     arguments = [sys.executable, writer_process.__file__, storage.root, str(first), str(count), name]
     environment = {**os.environ, "PYTHONPATH": f"{SOURCES}{os.pathsep}{REPOSITORY}"}
     process = subprocess.Popen(arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert found(process.stdout).readline() == "ready\n", found(process.stderr).read()
+    assert not_none(process.stdout).readline() == "ready\n", not_none(process.stderr).read()
     return process
 
 
@@ -75,7 +75,7 @@ def seconds_of_writes(storage, count: int) -> float:
     with writer(storage, 0, count) as process:
         start = time.monotonic()
         for number in range(count):
-            assert found(process.stdout).readline() == f"{number}\n", found(process.stderr).read()
+            assert not_none(process.stdout).readline() == f"{number}\n", not_none(process.stderr).read()
         return time.monotonic() - start
 
 
@@ -127,7 +127,7 @@ def test_two_processes_writing_at_once_wait_for_each_other(storage) -> None:
 
 def test_writer_whose_rival_is_killed_takes_over(storage) -> None:
     with writer(storage, 0, 1000, "a") as first, writer(storage, 0, 8, "b") as second:
-        assert found(first.stdout).readline() == "0\n"  # both are at work
+        assert not_none(first.stdout).readline() == "0\n"  # both are at work
         first.kill()
         recorded, problems = second.communicate(timeout=120)
         assert second.returncode == 0, problems

@@ -21,7 +21,7 @@ from pyhudi.table.hudi_table import HudiTable
 from pyhudi.testing.fault_injection import Crashed
 from pyhudi.testing.intercepted_storage import InterceptedStorage
 from pyhudi.timeline.load_timeline import load_timeline
-from tests.found import found
+from tests.not_none import not_none
 from tests.unit.service.test_rollback import Mortal, table_with_failed_write
 from tests.unit.service.test_rollback_version_6 import VERSION_6, Dying, logs_of
 from tests.unit.table.tables import files_of, make_table, ride, rows_of
@@ -49,7 +49,7 @@ def taken_back_late() -> tuple[HudiTable, str]:
     storage.delete_tree(".hoodie/.temp")
     with pytest.MonkeyPatch.context() as lazily:
         lazily.setattr(failed_writes, "failed_writes", lambda timeline: ())
-        written = found(table.upsert([ride(2, "rome", 7)], NOT_COMPACTED).instant)
+        written = not_none(table.upsert([ride(2, "rome", 7)], NOT_COMPACTED).instant)
         table.upsert([ride(3, "oslo", 8)], NOT_COMPACTED)
     table.services.rollback()
     for status in list(table.storage.list(".hoodie")):

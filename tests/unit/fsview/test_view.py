@@ -16,7 +16,7 @@ from pyhudi.storage.table_properties import load_properties
 from pyhudi.testing.call_log import RecordingStorage
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.write_instant import TimelineWriter
-from tests.found import found
+from tests.not_none import not_none
 from tests.unit.timeline.tables import LAYOUT_2
 
 CONFIG = TableConfig({**LAYOUT_2, "hoodie.table.partition.fields": "city"})
@@ -156,8 +156,8 @@ def test_groups_under_pending_compaction_are_known_and_read_with_all_their_logs(
     assert view.pending_compaction.keys() == slices.keys()
     for group, planned in view.pending_compaction.items():
         assert planned.instant == compaction.requested
-        assert str(found(slices[group].base).name) == planned.operation.data_file
-        assert len(slices[group].logs) > len(found(planned.operation.delta_files))
+        assert str(not_none(slices[group].base).name) == planned.operation.data_file
+        assert len(slices[group].logs) > len(not_none(planned.operation.delta_files))
 
 
 def test_time_travel_knows_no_pending_compaction(fixture_table) -> None:

@@ -19,7 +19,7 @@ from pyhudi.locks.conditional_object import StoreObject, Version, object_of
 from pyhudi.locks.storage_lock import LockContent, StorageLock, StorageProvider, decode_content
 from pyhudi.spec.options import resolve
 from pyhudi.storage.local_storage import LocalStorage
-from tests.found import found
+from tests.not_none import not_none
 
 PROVIDER = {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.StorageBasedLockProvider"}
 KEY = "hoodie.write.lock.storage."
@@ -258,7 +258,7 @@ time.sleep(600)
 def test_lock_of_a_killed_holder_is_taken_over_when_it_has_expired(bucket) -> None:
     holder = subprocess.Popen([sys.executable, "-c", _HOLDER, json.dumps(bucket)], stdout=subprocess.PIPE, text=True)
     try:
-        assert found(holder.stdout).readline() == "held\n"
+        assert not_none(holder.stdout).readline() == "held\n"
         other = StorageLock(StoreObject("s3://bucket/killed", bucket, "lock.json"), StorageProvider(60, 6), "lock")
         began = time.monotonic()
         while time.monotonic() - began < 4:  # longer than it is valid: it is renewed

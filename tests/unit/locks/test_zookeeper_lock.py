@@ -15,7 +15,7 @@ from pyhudi.errors import LockTimeoutError, OptionError, StorageError
 from pyhudi.locks.choose_lock import lock_provider
 from pyhudi.locks.zookeeper_lock import ZooKeeperProvider, implicit_base_path, node_before
 from pyhudi.spec.options import resolve
-from tests.found import found
+from tests.not_none import not_none
 from tests.unit.locks.zookeeper_server import zookeeper_server
 
 KEY = "hoodie.write.lock.zookeeper."
@@ -120,7 +120,7 @@ def test_holder_whose_node_is_deleted_or_whose_session_ends_does_not_hold_the_lo
 def test_lock_of_a_killed_holder_is_taken_over_when_its_session_ends(table, server) -> None:
     holder = subprocess.Popen([sys.executable, "-c", _HOLDER, table.storage.uri, server], stdout=subprocess.PIPE, text=True)
     try:
-        assert found(holder.stdout).readline() == "held\n"
+        assert not_none(holder.stdout).readline() == "held\n"
         other = a_lock(table, server)
         assert not other.acquire(0)
         holder.kill()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pyhudi import HudiTable
-from tests.found import found
+from tests.not_none import not_none
 from tests.replay import Replay, State, counted, rows_of
 from tests.tables import unpack
 
@@ -26,7 +26,7 @@ def test_changes_up_to_each_write_are_the_rows_that_stand_then(name: str, fixtur
     table, states = stories(fixture_table(name))
     names = table.schema.names
     for state in states:
-        assert counted(rows_of(table.changes(until=state.time)), names) == counted(found(state.rows), names)
+        assert counted(rows_of(table.changes(until=state.time)), names) == counted(not_none(state.rows), names)
     assert counted(rows_of(table.changes()), names) == counted(rows_of(table.to_arrow()), names)
 
 
@@ -35,7 +35,7 @@ def test_changes_between_two_writes_are_the_rows_of_the_writes_between(name: str
     table, states = stories(fixture_table(name))
     names = table.schema.names
     for before, after in itertools.combinations(states, 2):
-        written = [row for row in found(after.rows) if row[COMMIT_TIME] > before.time]
+        written = [row for row in not_none(after.rows) if row[COMMIT_TIME] > before.time]
         assert counted(rows_of(table.changes(before.time, after.time)), names) == counted(written, names)
 
 
@@ -51,7 +51,7 @@ def test_changes_stop_before_a_pending_write(name: str, inflight: bool, tmp_path
     (path / ".hoodie" / "20990101000000000.deltacommit").write_text("{}")
     table = HudiTable.open(path)
     names = table.schema.names
-    assert counted(rows_of(table.changes()), names) == counted(found(before.rows), names)
+    assert counted(rows_of(table.changes()), names) == counted(not_none(before.rows), names)
 
 
 def test_a_replace_commit_without_a_plan_is_a_pending_write(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_replace_commit_without_a_plan_is_a_pending_write(tmp_path: Path) -> N
     table = HudiTable.open(path)
     names = table.schema.names
     expected = max((state for state in states if state.time < plan.name), key=lambda state: state.time)
-    assert counted(rows_of(table.changes()), names) == counted(found(expected.rows), names)
+    assert counted(rows_of(table.changes()), names) == counted(not_none(expected.rows), names)
 
 
 def test_changes_up_to_an_archived_write_of_version_6(fixture_table: Callable[[str], Path]) -> None:
@@ -74,5 +74,5 @@ def test_changes_up_to_an_archived_write_of_version_6(fixture_table: Callable[[s
     names = table.schema.names
     assert len(states) == 9
     for state in states:
-        assert counted(rows_of(table.changes(until=state.time)), names) == counted(found(state.rows), names)
-        assert counted(rows_of(table.to_arrow(as_of=state.time)), names) == counted(found(state.rows), names)
+        assert counted(rows_of(table.changes(until=state.time)), names) == counted(not_none(state.rows), names)
+        assert counted(rows_of(table.to_arrow(as_of=state.time)), names) == counted(not_none(state.rows), names)

@@ -18,7 +18,7 @@ from pyhudi.testing.fault_injection import Crashed
 from pyhudi.testing.intercepted_storage import InterceptedStorage
 from pyhudi.timeline.instant_details import read_action
 from pyhudi.timeline.load_timeline import load_timeline
-from tests.found import found
+from tests.not_none import not_none
 from tests.unit.table.tables import files_of, make_table, ride, rows_of
 
 T1 = "20260101000000000"
@@ -77,7 +77,7 @@ def test_files_without_markers_are_found_by_listing() -> None:
     (failed,) = load_timeline(table.storage, table.config).pending()
     table.storage.delete_tree(f".hoodie/.temp/{failed.requested}")
     (plan,) = table.services.rollback()
-    assert len(found(plan.requests)) == 2
+    assert len(not_none(plan.requests)) == 2
     assert not [path for path in files_of(table.storage) if failed.requested in path]
 
 
@@ -91,14 +91,14 @@ def test_markers_of_a_timeline_server_are_read() -> None:
     storage.create(f"{folder}/MARKERS.type", b"TIMELINE_SERVER_BASED")
     storage.create(f"{folder}/MARKERS0", "\n".join(lines).encode() + b"\n")
     (plan,) = table.services.rollback()
-    assert len(found(plan.requests)) == 2
+    assert len(not_none(plan.requests)) == 2
 
 
 def test_dry_run_plans_and_changes_nothing() -> None:
     table = table_with_failed_write(MemoryStorage())
     before = files_of(table.storage)
     (plan,) = table.services.rollback(dry_run=True)
-    assert [request.partition_path for request in found(plan.requests)] == ["oslo", "rome"]
+    assert [request.partition_path for request in not_none(plan.requests)] == ["oslo", "rome"]
     assert files_of(table.storage) == before
 
 
@@ -164,7 +164,7 @@ def test_pending_rollback_of_a_commit_that_is_not_the_latest_is_refused_and_its_
     done = table.insert([ride(1)])
     (path,) = table.inspect.files()["path"].to_pylist()
     table.insert([ride(2)], options={"hoodie.parquet.small.file.limit": "0"})
-    pending_rollback(table, RollbackPlan(InstantInfo(found(done.instant), "commit"), (RollbackRequest("", files_to_delete=(path,)),)))
+    pending_rollback(table, RollbackPlan(InstantInfo(not_none(done.instant), "commit"), (RollbackRequest("", files_to_delete=(path,)),)))
     with pytest.raises(CorruptTableError, match="came after it"):
         table.upsert([ride(3)])
     assert rows_of(table) == [ride(1), ride(2)]

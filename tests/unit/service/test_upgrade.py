@@ -23,7 +23,7 @@ from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.moved_timeline import MOVED_FILE, TimelineMovedError
 from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
-from tests.found import found
+from tests.not_none import not_none
 from tests.tables import unpack
 
 SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string(), "ts": pa.int64(), "v": pa.int64()})
@@ -97,7 +97,7 @@ def test_archived_instants_go_along_both_ways(tmp_path: Path) -> None:
     table.services.upgrade(9)
     assert archived() == before
     timeline = load_full_timeline(table.storage, table.config)
-    first = next(one for one in found(timeline.archive).instants() if one.action is Action.COMMIT)
+    first = next(one for one in not_none(timeline.archive).instants() if one.action is Action.COMMIT)
     assert first.completed is not None
     assert first.completed > first.requested
     assert load_commit_metadata(table.storage, table.config, timeline, first).schema_json

@@ -15,7 +15,7 @@ from pyhudi.spec.config.config_key import ConfigKey, Kind, Status
 from pyhudi.spec.config.config_keys import KEYS, find_key
 from pyhudi.spec.config.recorded_keys import RecordedKey, recorded_keys
 from pyhudi.spec.options import resolve
-from tests.found import found
+from tests.not_none import not_none
 
 RECORDED = recorded_keys()
 SERVED = [key for key in KEYS if key.status is Status.SERVED]
@@ -76,7 +76,7 @@ def test_every_key_of_apache_hudi_is_served_harmless_unserved_or_refused_by_each
     key = find_key(record.name)
     assert key is not None
     for name in (record.name, *record.others):
-        result = found(find_key(name))
+        result = not_none(find_key(name))
         assert (result.status, result.reason) == (key.status, key.reason)
         if key.status in (Status.REFUSED, Status.UNSERVED):
             with pytest.raises(UnsupportedError, match=re.escape(f"option '{name}'")) as caught:
@@ -112,7 +112,7 @@ def test_names_that_apache_hudi_does_not_list_are_few_and_known() -> None:
 
 
 def test_families_hold_keys_and_only_open_ones_take_in_names_that_apache_hudi_does_not_list() -> None:
-    present = {found(find_key(name)).name for name in RECORDED}
+    present = {not_none(find_key(name)).name for name in RECORDED}
     for key in KEYS:
         if key.is_family:
             assert find_key(f"{key.prefix}no_such_key") is (key if key.is_open else None)
@@ -145,7 +145,7 @@ def test_a_refused_key_stops_a_write_before_anything_is_written() -> None:
     table = HudiTable.create("memory://refused_keys", pa.schema([("id", pa.int64())]), name="t", keys=["id"])
     before = _files(table)
     for name in RECORDED:
-        if found(find_key(name)).status is Status.REFUSED:
+        if not_none(find_key(name)).status is Status.REFUSED:
             with pytest.raises(UnsupportedError, match=re.escape(name)):
                 table.upsert([{"id": 1}], {name: "no such value"})
     assert _files(table) == before

@@ -8,7 +8,7 @@ import pytest
 
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.testing.storage_suite import StorageSuite
-from tests.found import found
+from tests.not_none import not_none
 
 
 class TestMemoryStorage(StorageSuite):
@@ -30,7 +30,7 @@ def test_copy_has_the_content_and_a_life_of_its_own() -> None:
 def test_files_are_stamped_by_the_given_clock() -> None:
     storage = MemoryStorage(clock=lambda: 5_000_000)
     storage.create("a", b"")
-    assert found(storage.stat("a")).modified_ms == 5
+    assert not_none(storage.stat("a")).modified_ms == 5
 
 
 def test_equal_names_are_the_same_table_until_dropped() -> None:

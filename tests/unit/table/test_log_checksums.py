@@ -12,7 +12,7 @@ from pyhudi.spec.extra_metadata import LOG_CHECKSUM_KEY
 from pyhudi.spec.log_checksums import LogChecksum, noted_log_checksums
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.table.hudi_table import HudiTable
-from tests.found import found
+from tests.not_none import not_none
 from tests.unit.table.tables import files_of, make_table, ride, rows_of
 
 VERSIONS = ("6", "8", "9")
@@ -45,7 +45,7 @@ def test_each_byte_of_a_log_file(version: str) -> None:
     storage, table = made(version)
     expected = rows_of(table)
     path = log_of(storage)
-    for at in range(0, found(storage.stat(path)).size, 29):
+    for at in range(0, not_none(storage.stat(path)).size, 29):
         damaged = flipped(storage, path, at)
         for query in (rows_of, lambda one: one.count(), lambda one: one.to_arrow(filter="value > 5")):
             with pytest.raises(CorruptTableError, match=path):
@@ -58,7 +58,7 @@ def test_each_byte_of_a_log_file(version: str) -> None:
 def test_compaction_does_not_merge_a_changed_value(version: str) -> None:
     storage, _ = made(version)
     path = log_of(storage)
-    damaged = flipped(storage, path, found(storage.stat(path)).size - 30)
+    damaged = flipped(storage, path, not_none(storage.stat(path)).size - 30)
     with pytest.raises(CorruptTableError, match=path):
         damaged.services.compact()
 
@@ -105,7 +105,7 @@ def test_change_data_of_a_changed_log(kind: str) -> None:
     table.upsert([ride(number, value=1) for number in range(10)])
     table.upsert([ride(number, value=1_000_000 + number) for number in range(5)], AVRO_LOGS)
     path = log_of(storage)
-    damaged = flipped(storage, path, found(storage.stat(path)).size - 30)
+    damaged = flipped(storage, path, not_none(storage.stat(path)).size - 30)
     with pytest.raises(CorruptTableError, match=path):
         damaged.changes(format="cdc")
 

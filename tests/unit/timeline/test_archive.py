@@ -15,7 +15,7 @@ from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.archived_v1_timeline import archived_instants
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline_archive.full_timeline import read_rows
-from tests.found import found
+from tests.not_none import not_none
 
 
 def open_table(path) -> tuple[LocalStorage, TableConfig]:
@@ -61,7 +61,7 @@ def test_archive_tells_whether_an_instant_completed_late(fixture_table) -> None:
     storage, config = open_table(fixture_table("apache_hudi/cleaned_and_archived_v9"))
     timeline = load_timeline(storage, config, read_rows)
     times = [commit.instant.requested for commit in archived_commits(storage, config)]
-    last = max(found(timeline.completion_time(time)) for time in times)
+    last = max(not_none(timeline.completion_time(time)) for time in times)
     assert timeline.completed_at_or_after(times[0], times[-1], last)
     assert not timeline.completed_at_or_after(times[0], times[-1], f"{last}0")
     assert not timeline.completed_at_or_after("0", "1", "0")

@@ -29,7 +29,7 @@ from pyhudi.testing.lockstep import Lockstep
 from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.txn.write_conflicts import completed_since
-from tests.found import found
+from tests.not_none import not_none
 from tests.unit.table.tables import make_table, ride, rows_of
 
 OCC = {
@@ -88,7 +88,7 @@ def faults_of_schedule(seed: int, kind: str, *, crashes: int = 0) -> list[str]:
 def _faults(storage: MemoryStorage, history: _History) -> list[str]:
     table = HudiTable(storage)
     timeline = load_timeline(storage, table.config)
-    instants = sorted(timeline.data_instants(), key=lambda one: found(one.completed))
+    instants = sorted(timeline.data_instants(), key=lambda one: not_none(one.completed))
     names = [load_commit_metadata(storage, table.config, timeline, one).extra_metadata.get("_write", "") for one in instants]
     faults = [f"{name} is there {count} times" for name, count in Counter(names).items() if name and count > 1]
     faults += [f"{name} was acknowledged and is lost" for name in history.acknowledged - set(names)]

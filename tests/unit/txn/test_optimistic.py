@@ -15,7 +15,7 @@ from pyhudi.table.hudi_table import HudiTable
 from pyhudi.testing.invariants import garbage, timeline_faults
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.txn.heartbeats import heartbeat_path
-from tests.found import found
+from tests.not_none import not_none
 from tests.unit.table.tables import make_table, ride, rows_of
 
 MODE = "hoodie.write.concurrency.mode"
@@ -89,7 +89,7 @@ def test_the_error_names_the_winner_and_the_file_group(table: HudiTable) -> None
     with pytest.raises(WriteConflictError) as caught:
         first.upsert([ride(1, value=7)], options=OCC)
     (group,) = set(table.inspect.files().filter(pc.field("partition_path") == "oslo")["file_id"].to_pylist())
-    assert found(won[0]) in str(caught.value)
+    assert not_none(won[0]) in str(caught.value)
     assert group in str(caught.value)
     assert RETRIES in str(caught.value)
 

@@ -15,7 +15,7 @@ from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.testing.intercepted_storage import InterceptedStorage
 from pyhudi.timeline.load_timeline import load_timeline
-from tests.found import found
+from tests.not_none import not_none
 from tests.unit.table.tables import files_of, make_table, ride, rows_of
 
 
@@ -201,7 +201,7 @@ def test_completion_comes_after_the_request_and_after_everything_on_the_timeline
     table = make_table()
     table.storage.create(".hoodie/timeline/29990101000000000.clean.requested", b"")
     result = table.upsert([ride(1)])
-    assert "29990101000000000" < found(result.instant) < found(result.completed)
+    assert "29990101000000000" < not_none(result.instant) < not_none(result.completed)
 
 
 def test_lock_of_another_writer_is_waited_for_and_then_named() -> None:

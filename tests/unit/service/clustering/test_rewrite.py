@@ -13,7 +13,7 @@ from pyhudi import HudiTable
 from pyhudi.errors import ConflictError, CorruptTableError, OptionError, UnsupportedError
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.pending_clustering import pending_clustering
-from tests.found import found
+from tests.not_none import not_none
 
 SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string(), "fare": pa.int64(), "tip": pa.float64()})
 PREFIX = "hoodie.clustering.plan.strategy."
@@ -228,7 +228,7 @@ def test_a_pending_plan_is_taken_off_the_timeline() -> None:
     table = make()
     (planned,) = table.services.cluster(options=SORT, mode="schedule")
     (plan,) = table.services.rollback(planned.instant)
-    assert (found(plan.instant).time, plan.requests) == (planned.instant, ())
+    assert (not_none(plan.instant).time, plan.requests) == (planned.instant, ())
     table.upsert(rides(0, 1))
 
 

@@ -17,7 +17,7 @@ from pyhudi.testing.intercepted_storage import InterceptedStorage
 from pyhudi.testing.invariants import dangling_references, garbage, timeline_faults
 from pyhudi.timeline.instant_details import read_action
 from pyhudi.timeline.load_timeline import load_timeline
-from tests.found import found
+from tests.not_none import not_none
 from tests.unit.service.restore.kinds import EACH_KIND, KINDS, Kind
 from tests.unit.service.restore.test_savepoints import clean
 from tests.unit.table.tables import files_of, make_table, ride, rows_of
@@ -92,7 +92,7 @@ def test_restore_says_what_it_rolled_back_and_leaves_no_rollback() -> None:
     kind = KINDS[0]
     table = begun(kind)
     saved = table.services.savepoint()
-    later = [found(table.upsert([ride(5 + number)]).instant) for number in range(3)]
+    later = [not_none(table.upsert([ride(5 + number)]).instant) for number in range(3)]
     table.services.restore(to=saved.instant)
     timeline = load_timeline(table.storage, table.config)
     (restore,) = timeline.with_actions(Action.RESTORE).completed()
@@ -194,7 +194,7 @@ def test_service_that_is_running_keeps_a_restore_out(service: str) -> None:
 def test_restore_of_apache_hudi_without_a_target_in_its_plan_is_brought_to_its_end() -> None:
     table = make_table()
     first = table.upsert([ride(1)])
-    times = [found(table.upsert([ride(number)]).instant) for number in (2, 3)]
+    times = [not_none(table.upsert([ride(number)]).instant) for number in (2, 3)]
     plan = RestorePlan(tuple(InstantInfo(time, "commit") for time in reversed(times)), version=1)
     at = "29990101000000000"
     table.storage.create(f".hoodie/timeline/{at}.restore.requested", encode_restore_plan(plan, sync=bytes(16)))
@@ -295,7 +295,7 @@ def test_earlier_savepointed_and_cleaned_commits_are_not_rolled_back() -> None:
     table.services.savepoint()
     with pytest.raises(UsageError, match="it has a savepoint; delete that first"):
         table.services.rollback(second.instant)
-    table.services.delete_savepoint(found(second.instant))
+    table.services.delete_savepoint(not_none(second.instant))
     clean(table, path)
     with pytest.raises(UsageError, match=f"a clean deletes .*{first.instant}, needs"):
         HudiTable(table.storage).services.rollback(second.instant)

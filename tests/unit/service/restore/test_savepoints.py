@@ -12,7 +12,7 @@ from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.instant_details import read_action
 from pyhudi.timeline.load_timeline import load_timeline
-from tests.found import found
+from tests.not_none import not_none
 from tests.unit.service.restore.kinds import EACH_KIND, Kind
 from tests.unit.table.tables import files_of, make_table, ride
 
@@ -91,7 +91,7 @@ def test_second_savepoint_of_a_commit_and_deletes_of_none_are_refused() -> None:
         table.services.savepoint()
     done = table.upsert([ride(1)])
     with pytest.raises(UsageError, match=f"no savepoint {done.instant}; its savepoints are: none"):
-        table.services.delete_savepoint(found(done.instant))
+        table.services.delete_savepoint(not_none(done.instant))
     table.services.savepoint()
     with pytest.raises(UsageError, match="has a savepoint already"):
         table.services.savepoint(done.instant)

@@ -7,7 +7,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def found(value: T | None) -> T:
+def not_none(value: T | None) -> T:
     """Return `value`, which is not None."""
     assert value is not None
     return value
