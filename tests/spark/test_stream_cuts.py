@@ -52,8 +52,8 @@ class Deaths:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, table: Path) -> None:
         self.table, self.faulty = table, FaultStorage(LocalStorage(str(table)), NEVER, Fault.BEFORE)
-        for module in (tables, stream_sink):
-            monkeypatch.setattr(module, "open_storage", self._open)
+        for module, name in ((tables, "open_table_storage"), (stream_sink, "open_storage")):
+            monkeypatch.setattr(module, name, self._open)
         original = StreamSink.__call__
 
         def dying(sink: StreamSink, frame: DataFrame, number: int) -> None:
