@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from typing import Final
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec.actions.restore import RestorePlan
@@ -21,6 +22,9 @@ from pyhudi.timeline.instant_details import read_action
 from pyhudi.timeline.moved_timeline import check_not_moved, raise_if_moved
 from pyhudi.timeline.never_written import lost_timeline
 from pyhudi.timeline.timeline import Timeline, collapse_states
+
+#: Actions that only delete files, which their plans name: running one twice does no harm.
+_DELETING: Final = (Action.CLEAN, Action.ROLLBACK)
 
 
 def load_timeline(
@@ -112,7 +116,9 @@ def _instants(files: Mapping[str, int | None], layout: int) -> list[tuple[Instan
 def _repeated_completions(storage: Storage, config: TableConfig, instants: Iterable[Instant]) -> frozenset[Instant]:
     """Return the completions of actions that were completed before: the first time counts.
 
-    Apache Hudi completes the replace commit by which it drops expired partitions twice, with the same content.
+    Apache Hudi completes the replace commit by which it drops expired partitions twice, with the same content. Of several writers two may
+    run one pending clean or rollback, since Apache Hudi runs them outside the lock: both delete what its plan names, and the second finds
+    less to delete.
     """
     by_action: dict[tuple[str, Action], list[Instant]] = {}
     for instant in instants:
@@ -122,7 +128,7 @@ def _repeated_completions(storage: Storage, config: TableConfig, instants: Itera
     for completions in by_action.values():
         if len(completions) > 1:
             first, *others = sorted(completions, key=lambda instant: instant.completed or "")
-            for other in others:
+            for other in () if first.action in _DELETING else others:
                 _check_same_content(storage, config, first, other)
             repeated.update(others)
     return frozenset(repeated)

@@ -82,6 +82,17 @@ def test_action_completed_twice_with_the_same_content_is_one_that_was_completed_
     assert [one.completed for one in timeline.repeated] == others
 
 
+@pytest.mark.parametrize(("action", "content"), [(Action.CLEAN, b"one"), (Action.ROLLBACK, b"other")])
+def test_pending_clean_or_rollback_that_two_writers_ran_counts_once(storage, layout_2, action: Action, content: bytes) -> None:
+    """Both deleted what the plan names; the second found less, so that its file differs. Apache Hudi runs cleans outside the lock."""
+    first = f"{TIME[:-1]}9"
+    for completed, stated in ((first, b""), (LATER, content)):
+        storage.create(f".hoodie/timeline/{TIME}_{completed}.{action}", stated)
+    timeline = load_timeline(storage, layout_2)
+    assert timeline.instants == (Instant(TIME, action, State.COMPLETED, first),)
+    assert [one.completed for one in timeline.repeated] == [LATER]
+
+
 def test_older_files_count_as_archived_only_where_something_was_archived(storage, layout_2) -> None:
     put(storage, ".hoodie/timeline", f"{LATER}_{LATER[:-1]}9.commit")
     assert not load_timeline(storage, layout_2).is_committed(TIME)

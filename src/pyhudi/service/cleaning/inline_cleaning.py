@@ -28,6 +28,9 @@ from pyhudi.service.service_engine import ServiceRunner
 from pyhudi.service.service_executor import exclusive, schedule_and_run
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.options import Options
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.timeline.clock import instant_millis
+from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.failed_writes_policy import FailedWritesPolicy
 from pyhudi.txn.locked_table import LockedTable
 
@@ -85,21 +88,29 @@ def clean_after_commit(table: WrittenTable) -> InlineRun | None:
     if not settings.automatic:
         return None
     service = Cleaning(settings, metadata_settings(table.options))
+    if _is_run_by_others(table.runner, table.config, table.timeline):
+        return None
     if settings.in_background:
         return inline_run(service, table, RunMode.BACKGROUND, lambda: True)
     note_touched(table.runner.storage, table.commit.instant, table.commit.metadata)
     try:
         planned = _early_plan(table, settings)
     except CorruptTableError:
-        return InlineRun(lambda: clean(table.runner, service, wait_s=0, is_damaged=True))
+        return InlineRun(lambda: clean(table.runner, service, wait_s=0, is_damaged=True, leaves_others=True))
     if planned is None and not pending_cleans(table.timeline) and not _has_failed_writes(table):
         return None
     early = None if planned is None else EarlyPlan(table.timeline.instants, planned)
-    return InlineRun(lambda: clean(table.runner, service, early, wait_s=0))
+    return InlineRun(lambda: clean(table.runner, service, early, wait_s=0, leaves_others=True))
 
 
 def clean(
-    runner: ServiceRunner, service: Cleaning, early: EarlyPlan | None = None, wait_s: float | None = None, *, is_damaged: bool = False
+    runner: ServiceRunner,
+    service: Cleaning,
+    early: EarlyPlan | None = None,
+    wait_s: float | None = None,
+    *,
+    is_damaged: bool = False,
+    leaves_others: bool = False,
 ) -> tuple[CleanResult, ...]:
     """Finish the cleans that are pending, and run a new one when it is due and there is something to delete.
 
@@ -109,6 +120,7 @@ def clean(
         early: a plan that is carried out if the table has not changed since.
         wait_s: how long to wait for the table's lock, in seconds; by default as long as the runner waits.
         is_damaged: whether cleans are looked for whose file is empty, which a writer left that died.
+        leaves_others: whether nothing is done while another writer may be running a pending clean.
 
     Raises:
         ConflictError: another process is cleaning the table, or a writer held it for too long.
@@ -119,6 +131,8 @@ def clean(
         table = without_empty_cleans(locked)[0] if is_damaged else locked
         if runner.failed_writes.policy is FailedWritesPolicy.LAZY:
             table = roll_back_failed_writes(table, settings=runner.failed_writes)
+        if leaves_others and _is_run_by_others(runner, table.config, table.timeline):
+            return ()
         if not pending_cleans(table.timeline):
             planned = early.planned if early is not None and early.instants == table.timeline.instants else service.plan(table)
             if planned is None:
@@ -126,6 +140,16 @@ def clean(
             if planned.files <= _FEW:
                 return (_carry_out(runner, service, table, planned),)
     return schedule_and_run(service, runner)
+
+
+def _is_run_by_others(runner: ServiceRunner, config: TableConfig, timeline: Timeline) -> bool:
+    """Tell whether another writer may be running a pending clean: Apache Hudi runs cleans outside the lock and without heartbeats, so
+    that only the age of their plans says that nobody does.
+    """
+    if not runner.failed_writes.has_concurrent_writers:
+        return False
+    oldest_alive_ms = int(runner.clock.now().timestamp() * 1000) - runner.failed_writes.heartbeats.alive_ms
+    return any(instant_millis(one.requested, config.timeline_zone) >= oldest_alive_ms for one in pending_cleans(timeline))
 
 
 def _has_failed_writes(table: WrittenTable) -> bool:

@@ -69,7 +69,7 @@ def _list_unfinished(instant: Instant) -> Problem:
 
 
 def _list_repeated(instant: Instant) -> Problem:
-    reason = "was completed before, with the same content, as Apache Hudi does when it drops expired partitions; the first time counts"
+    reason = "was completed before, as Apache Hudi does when it drops expired partitions or runs a clean twice; the first time counts"
     return _problem("completed once", instant.requested, f"{instant.action} completed at {instant.completed} {reason}")
 
 
