@@ -24,7 +24,7 @@ from pyhudi.locks.renewal import Renewal
 from pyhudi.spec.options import Options
 from pyhudi.storage.open_storage import open_storage
 from pyhudi.storage.storage_protocol import FileStatus, Storage
-from pyhudi.timeline.clock import Clock, SystemClock
+from pyhudi.timeline.clock import Clock, SystemClock, now_millis
 
 CLASS: Final = "FileSystemBasedLockProvider"
 PATH: Final = "hoodie.write.lock.filesystem.path"
@@ -94,7 +94,8 @@ class FileSystemLock:
         if not poll(self._try_lock, timeout_s):
             return False
         if self._expire_s:
-            self._renewal = Renewal(self._expire_s / _RENEWALS, self._renew)
+            failed = f"the lock file '{self._storage.uri}/{self._path}' could not be renewed, which is tried again"
+            self._renewal = Renewal(self._expire_s / _RENEWALS, self._renew, failed)
             self._renewal.start()
         return True
 
@@ -176,7 +177,7 @@ class FileSystemLock:
         return bool(self._content) and self._read() == self._content
 
     def _now_ms(self) -> int:
-        return int(self._clock.now().timestamp() * 1000)
+        return now_millis(self._clock)
 
     def _read(self) -> bytes | None:
         with contextlib.suppress(FileNotFoundError, CorruptTableError):

@@ -21,7 +21,7 @@ from pyhudi.locks.lock_provider import ProviderLock, poll
 from pyhudi.locks.renewal import Renewal
 from pyhudi.spec.options import Options
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.timeline.clock import Clock, SystemClock
+from pyhudi.timeline.clock import Clock, SystemClock, now_millis
 
 CLASS: Final = "StorageBasedLockProvider"
 VALIDITY: Final = "hoodie.write.lock.storage.validity.timeout.secs"
@@ -126,7 +126,7 @@ class StorageLock:
         self._is_lost = False
         self._last_read: LockContent | None = None
         self._is_damaged = False
-        self._renewal = Renewal(provider.renewal_s, self.renew)
+        self._renewal = Renewal(provider.renewal_s, self.renew, f"the lock '{uri}' could not be renewed, which is tried again")
 
     def acquire(self, timeout_s: float) -> bool:
         """Write the object while nobody else's is valid; see the protocol."""
@@ -208,4 +208,4 @@ class StorageLock:
         return stored[1] if stored is not None and decode_content(stored[0]) == content else None
 
     def _now_ms(self) -> int:
-        return int(self._clock.now().timestamp() * 1000)
+        return now_millis(self._clock)

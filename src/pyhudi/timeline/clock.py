@@ -165,6 +165,11 @@ def format_instant(time: datetime, zone: tzinfo | None) -> str:
     return _text(time.astimezone(zone))
 
 
+def now_millis(clock: Clock) -> int:
+    """Return a clock's time as milliseconds since 1970."""
+    return int(clock.now().timestamp() * 1000)
+
+
 def instant_millis(instant: str, zone: str) -> int:
     """Return an instant text as milliseconds since 1970; `zone` is that of the timeline (`UTC` or `LOCAL`)."""
     timestamp = _naive(instant)

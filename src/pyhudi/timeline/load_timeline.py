@@ -128,8 +128,9 @@ def _repeated_completions(storage: Storage, config: TableConfig, instants: Itera
     for completions in by_action.values():
         if len(completions) > 1:
             first, *others = sorted(completions, key=lambda instant: instant.completed or "")
-            for other in () if first.action in _DELETING else others:
-                _check_same_content(storage, config, first, other)
+            if first.action not in _DELETING:
+                for other in others:
+                    _check_same_content(storage, config, first, other)
             repeated.update(others)
     return frozenset(repeated)
 

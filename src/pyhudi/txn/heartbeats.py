@@ -7,17 +7,16 @@ Rules: `HoodieHeartbeatClient`, `HoodieHeartbeatUtils`; docs/format/concurrency.
 from __future__ import annotations
 
 import logging
-import threading
 from dataclasses import dataclass
 from typing import Final, Self
 
 from pyhudi.errors import ConflictError, HudiError, OptionError
+from pyhudi.locks.renewal import Renewal
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.options import Options
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.timeline.clock import Clock
+from pyhudi.timeline.clock import Clock, now_millis
 from pyhudi.txn.locked_table import TableState
-from pyhudi.workers import workers
 
 _log = logging.getLogger(__name__)
 _FOLDER: Final = ".hoodie/.heartbeat"
@@ -75,7 +74,7 @@ def heartbeat_path(requested: str) -> str:
 def is_alive(storage: Storage, requested: str, clock: Clock, settings: HeartbeatSettings = DEFAULTS) -> bool:
     """Tell whether the writer of an instant showed life lately; one without a heartbeat file did not."""
     beat = storage.stat(heartbeat_path(requested))
-    return beat is not None and _now_ms(clock) - beat.modified_ms <= settings.alive_ms
+    return beat is not None and now_millis(clock) - beat.modified_ms <= settings.alive_ms
 
 
 def check_writer_has_died(table: TableState, pending: Instant, settings: HeartbeatSettings = DEFAULTS) -> None:
@@ -110,8 +109,8 @@ class Heartbeat:
         self._storage, self._requested, self._clock, self._settings = storage, requested, clock, settings
         self._last_ms = 0
         self._is_lost = False
-        self._end = threading.Event()
-        self._stopped = threading.Event()
+        failed = f"no heartbeat of {requested} in table {storage.uri} could be written"
+        self._renewal = Renewal(settings.interval_ms / 1000, self._renew, failed)
 
     def __enter__(self) -> Self:
         """Write the first heartbeat, and begin to write further ones.
@@ -120,14 +119,12 @@ class Heartbeat:
             StorageError: the storage failed.
         """
         self._write()
-        if not workers().take(self._go_on):  # no thread is to be had: a write that takes longer than the heartbeat lives is refused
-            self._stopped.set()
+        self._renewal.start()  # where no thread is to be had, a write that takes longer than the heartbeat lives is refused
         return self
 
     def __exit__(self, *error: object) -> None:
         """Delete the file; one that cannot be deleted expires."""
-        self._end.set()
-        self._stopped.wait(_LAST_BEAT_S)
+        self._renewal.stop(_LAST_BEAT_S)
         try:
             self._storage.delete(heartbeat_path(self._requested))
         except (HudiError, OSError) as failure:
@@ -147,26 +144,18 @@ class Heartbeat:
             )
 
     def _is_expired(self) -> bool:
-        if not self._is_lost and _now_ms(self._clock) - self._last_ms > self._settings.alive_ms:
+        if not self._is_lost and now_millis(self._clock) - self._last_ms > self._settings.alive_ms:
             self._is_lost = True
         return self._is_lost
 
-    def _go_on(self) -> None:
-        """Write heartbeats until the end, or until one came too late: a writer that others take for dead must not come back to life."""
-        try:
-            while not self._end.wait(self._settings.interval_ms / 1000) and not self._is_expired():
-                try:
-                    self._write()
-                except Exception as failure:  # noqa: BLE001 - whatever the storage raises, its heartbeat is missing and the writer expires
-                    _log.warning("no heartbeat of %s in table %s could be written: %s", self._requested, self._storage.uri, failure)
-        finally:
-            self._stopped.set()
+    def _renew(self) -> bool:
+        """Write a heartbeat unless the last one was too long ago: a writer that others take for dead must not come back to life."""
+        if self._is_expired():
+            return False
+        self._write()
+        return True
 
     def _write(self) -> None:
-        now = _now_ms(self._clock)
+        now = now_millis(self._clock)
         self._storage.replace(heartbeat_path(self._requested), b"")
         self._last_ms = now
-
-
-def _now_ms(clock: Clock) -> int:
-    return int(clock.now().timestamp() * 1000)

@@ -21,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody does
 
 from pyhudi.errors import OptionError, TableNotFound, UnsupportedError
+from pyhudi.spark.catalog.thrift_server import thrift_server
 from tests.not_none import not_none
 
 pytestmark = pytest.mark.spark
@@ -193,16 +194,10 @@ def other_process() -> Iterator[Callable[[str, int], None]]:
 @pytest.fixture(scope="module")
 def port(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """The port of Spark's own Thrift server, started in this process; each connection is a session that the JVM makes."""
-    java = not_none(spark._jvm)
-    serving = spark._jsparkSession.newSession()
     folder = tmp_path_factory.mktemp("thrift")
-    for key, value in {"thrift.port": "0", "thrift.bind.host": "127.0.0.1", "logging.operation.log.location": str(folder)}.items():
-        java.java.lang.System.setProperty(f"hive.server2.{key}", value)
-    server = getattr(java, "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2$").__getattr__("MODULE$")
-    started = server.startWithSparkSession(serving, False)
-    services = [service for service in started.getServices() if "Thrift" in service.getName()]
-    yield services[0].getPortNumber()
-    started.stop()
+    settings = {"thrift.port": "0", "thrift.bind.host": "127.0.0.1", "logging.operation.log.location": str(folder)}
+    with thrift_server(spark, {f"hive.server2.{key}": value for key, value in settings.items()}) as number:
+        yield number
 
 
 def _door(session: SparkSession, name: str, port: int) -> Door:

@@ -13,6 +13,7 @@ from pyhudi.cli.look.look_arguments import of_table
 from pyhudi.cli.look.rows_output import print_rows
 from pyhudi.cli.look.table_access import open_table, print_table
 from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.table.scan.optional_package import load_package
 
 _KEY, _PATH = "_hoodie_record_key", "_hoodie_partition_path"
 _META = "_hoodie_"
@@ -39,10 +40,7 @@ def head(
 @click.option("--as-of", metavar="TIME", help="The table at an earlier time.")
 def query(*, path: str, sql: str, as_of: str | None, as_json: bool, storage_options: Sequence[str]) -> None:
     """Run a SELECT on the table at PATH, which is called `t` in it. Needs DuckDB."""
-    try:
-        import duckdb  # noqa: PLC0415 - optional
-    except ModuleNotFoundError as error:
-        raise UnsupportedError("pyhudi query needs the package duckdb: pip install duckdb") from error
+    duckdb = load_package("duckdb", "pyhudi query")
     rows = open_table(path, storage_options).scan(as_of=as_of)
     with duckdb.connect() as connection:
         connection.register("t", rows)

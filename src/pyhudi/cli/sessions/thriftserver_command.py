@@ -28,6 +28,6 @@ def thriftserver(**flags: Any) -> None:
         "hive.server2.thrift.bind.host": flags["host"],
         **pairs(flags["hive_settings"]),
     }
-    port = importlib.import_module("pyhudi.spark.catalog.thrift_server").start_thrift_server(session, settings)
-    click.echo(f"jdbc:hive2://{settings['hive.server2.thrift.bind.host']}:{port}/default")
-    threading.Event().wait()
+    with importlib.import_module("pyhudi.spark.catalog.thrift_server").thrift_server(session, settings) as port:
+        click.echo(f"jdbc:hive2://{settings['hive.server2.thrift.bind.host']}:{port}/default")
+        threading.Event().wait()

@@ -19,7 +19,7 @@ from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.prefix_storage import FolderStorage
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import create_properties, load_properties
-from pyhudi.timeline.clock import Clock, InstantClock
+from pyhudi.timeline.clock import Clock, InstantClock, now_millis
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline.write_instant import TimelineWriter
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
@@ -54,7 +54,7 @@ class TimeAndIds:
 
     def now_ms(self) -> int:
         """Return the present in epoch milliseconds."""
-        return int(self.clock.now().timestamp() * 1000)
+        return now_millis(self.clock)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from pyhudi.service.service_executor import exclusive, schedule_and_run
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.options import Options
 from pyhudi.spec.table.table_config import TableConfig
-from pyhudi.timeline.clock import instant_millis
+from pyhudi.timeline.clock import instant_millis, now_millis
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.failed_writes_policy import FailedWritesPolicy
 from pyhudi.txn.locked_table import LockedTable
@@ -148,7 +148,7 @@ def _is_run_by_others(runner: ServiceRunner, config: TableConfig, timeline: Time
     """
     if not runner.failed_writes.has_concurrent_writers:
         return False
-    oldest_alive_ms = int(runner.clock.now().timestamp() * 1000) - runner.failed_writes.heartbeats.alive_ms
+    oldest_alive_ms = now_millis(runner.clock) - runner.failed_writes.heartbeats.alive_ms
     return any(instant_millis(one.requested, config.timeline_zone) >= oldest_alive_ms for one in pending_cleans(timeline))
 
 

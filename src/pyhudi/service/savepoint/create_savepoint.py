@@ -14,6 +14,7 @@ from pyhudi.service.savepoint.cleaned_files import earliest_whole, first_cleaned
 from pyhudi.service.savepoint.savepoint_listing import Savepoint, savepoint_instants, savepoint_of
 from pyhudi.spec.actions.savepoint import SavepointMetadata
 from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.timeline.clock import now_millis
 from pyhudi.timeline.instant_details import instant_path
 from pyhudi.txn.commit_checks import check_lock_held
 from pyhudi.txn.locked_table import LockedTable
@@ -34,7 +35,7 @@ def create_savepoint(table: LockedTable, time: str | None, user: str, comment: s
             f"{write.requested} of table {table.storage.uri} cannot be savepointed: a clean deletes '{cleaned}', which is a file of it;"
             f" {_earliest(table, write)}"
         )
-    content = SavepointMetadata(user, int(table.clock.now().timestamp() * 1000), comment, _files(view))
+    content = SavepointMetadata(user, now_millis(table.clock), comment, _files(view))
     if not dry_run:
         _publish(table, write.requested, content)
     return savepoint_of(write.requested, content)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
 
 
-def start_thrift_server(session: SparkSession, settings: Mapping[str, str]) -> int:
-    """Start the server, and return the port at which it listens.
+@contextmanager
+def thrift_server(session: SparkSession, settings: Mapping[str, str]) -> Iterator[int]:
+    """Serve while the context lasts, and give the port at which the server listens.
 
     Args:
         session: An enabled session; each connection gets a new one of the same application.
@@ -19,5 +21,8 @@ def start_thrift_server(session: SparkSession, settings: Mapping[str, str]) -> i
         java.java.lang.System.setProperty(key, value)  # type: ignore[union-attr]
     server = getattr(java, "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2$").__getattr__("MODULE$")
     started = server.startWithSparkSession(session._jsparkSession.newSession(), False)  # noqa: SLF001
-    services = [service for service in started.getServices() if "Thrift" in service.getName()]
-    return int(services[0].getPortNumber())
+    try:
+        services = [service for service in started.getServices() if "Thrift" in service.getName()]
+        yield int(services[0].getPortNumber())
+    finally:
+        started.stop()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -14,6 +14,8 @@ from pyhudi.errors import SchemaError, UsageError, did_you_mean
 from pyhudi.read.filter.predicate import parse_predicate
 from pyhudi.read.filter.row_predicate import check_condition
 from pyhudi.read.filter.value_expression import parse_value
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.write.merge_clause import key_assigned
 
 #: Expressions by the column that they are assigned to: SQL text, a pyarrow expression, or a constant.
 Assignments: TypeAlias = Mapping[str, object]
@@ -45,6 +47,18 @@ def assigned_columns(stated: object, table: pa.Schema, what: str) -> dict[str, o
             raise SchemaError(f"{what} assigns {name} twice.")
         result[names[name.lower()]] = value
     return result
+
+
+def check_no_key(names: Iterable[str], config: TableConfig, what: str) -> None:
+    """Refuse assignments to columns that say which row a row is.
+
+    Raises:
+        SchemaError: a column is part of the record key or the partition.
+    """
+    fixed = {name.lower() for name in (*config.record_key_fields, *config.partition_fields)}
+    for name in names:
+        if name.lower() in fixed:
+            raise SchemaError(key_assigned(what, name))
 
 
 def evaluate(

@@ -8,17 +8,16 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.types as pt
 
-from pyhudi.errors import SchemaError
 from pyhudi.read.execute import read_table
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.table.change.assigned_values import Condition, assigned_columns, evaluate
+from pyhudi.table.change.assigned_values import Condition, assigned_columns, check_no_key, evaluate
 from pyhudi.table.change.merge_rows import MergeClause, MergeRows
 from pyhudi.table.read_table import selection
 from pyhudi.write.input.partial_columns import partial_columns
-from pyhudi.write.merge_clause import check_reachable, key_assigned
+from pyhudi.write.merge_clause import check_reachable
 from pyhudi.write.tagging.prepped import LOCATION_COLUMNS
 
 
@@ -53,10 +52,7 @@ def updated_rows(
     chosen = selection(storage, None, where, None, "snapshot", meta_columns=config.populate_meta_fields)
     schema = chosen.snapshot.schema
     values = assigned_columns(assigned, schema, what)
-    fixed = {name.lower() for name in (*config.record_key_fields, *config.partition_fields)}
-    for name in values:
-        if name.lower() in fixed:
-            raise SchemaError(key_assigned(what, name))
+    check_no_key(values, config, what)
     rows = read_table(chosen)
     for name, column in evaluate(values, rows, schema, what).items():
         rows = rows.set_column(rows.schema.get_field_index(name), schema.field(name), column)

@@ -17,9 +17,9 @@ from pyhudi.errors import SchemaError, UsageError, did_you_mean
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN
 from pyhudi.read.execute import Selection
 from pyhudi.spec.table.table_config import TableConfig
-from pyhudi.table.change.assigned_values import Assignments, Condition, assigned_columns, condition_mask, evaluate, store_as
+from pyhudi.table.change.assigned_values import Assignments, Condition, assigned_columns, check_no_key, condition_mask, evaluate, store_as
 from pyhudi.table.change.source_join import JoinedRows, join_rows
-from pyhudi.write.merge_clause import ClauseAction, MatchKind, key_assigned, missing_in_source
+from pyhudi.write.merge_clause import ClauseAction, MatchKind, missing_in_source
 from pyhudi.write.tagging.change_facts import UNCHANGED_COLUMN
 from pyhudi.write.tagging.prepped import LOCATION_COLUMNS
 from pyhudi.write.tagging.virtual_key_lookup import OLD_PREFIX
@@ -59,12 +59,11 @@ class MergeRows:
             SchemaError: a clause assigns a column that does not exist or is part of the record key or the partition, or takes columns that
                 the source does not have.
         """
-        fixed = {name.lower() for name in (*self.config.record_key_fields, *self.config.partition_fields)}
         for clause in self.clauses:
             if clause.assigned is not None and clause.action is not ClauseAction.DELETE:
-                for name in assigned_columns(clause.assigned, self.schema, self.what):
-                    if name.lower() in fixed and clause.action is ClauseAction.UPDATE:
-                        raise SchemaError(key_assigned(self.what, name))
+                names = assigned_columns(clause.assigned, self.schema, self.what)
+                if clause.action is ClauseAction.UPDATE:
+                    check_no_key(names, self.config, self.what)
             elif clause.action is not ClauseAction.DELETE:
                 given = {name.lower() for name in self.source.schema.names}
                 missing = [name for name in self.schema.names if name.lower() not in given]

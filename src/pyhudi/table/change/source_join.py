@@ -7,6 +7,7 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -54,8 +55,8 @@ def join_rows(chosen: Selection, source: pa.Table, on: Sequence[tuple[str, str]]
         chosen = narrow(chosen, None, functools.reduce(operator.and_, filters))
     table = read_table(chosen)
     names = list(keys)
-    left = pa.table(keys).append_column(_SOURCE_ROW, pa.array(range(source.num_rows), pa.int64()))
-    right = table.select(names).append_column(_TABLE_ROW, pa.array(range(table.num_rows), pa.int64()))
+    left = pa.table(keys).append_column(_SOURCE_ROW, _indices(source.num_rows))
+    right = table.select(names).append_column(_TABLE_ROW, _indices(table.num_rows))
     right = right.cast(pa.schema([left.schema.field(name) for name in names] + [right.schema.field(_TABLE_ROW)]))
     pairs = left.join(right, names, join_type="inner").select([_SOURCE_ROW, _TABLE_ROW])
     pairs = pairs.sort_by([(_SOURCE_ROW, "ascending"), (_TABLE_ROW, "ascending")])
@@ -74,7 +75,11 @@ def _key(column: pa.ChunkedArray, field: pa.Field, what: str) -> pa.ChunkedArray
     return store_as(column, field, what)
 
 
+def _indices(rows: int) -> pa.Array:
+    return pa.array(np.arange(rows))
+
+
 def _missing(rows: int, present: pa.ChunkedArray) -> pa.Array:
     """Return the indices below `rows` that are not present, ascending."""
-    indices = pa.array(range(rows), pa.int64())
+    indices = _indices(rows)
     return indices.filter(pc.invert(pc.is_in(indices, value_set=present.combine_chunks())))
