@@ -106,6 +106,17 @@ def test_running_session_whose_catalog_cannot_be_loaded(spark: SparkSession) -> 
     assert pyhudi.enable(session).sql("SHOW NAMESPACES").count() == 1
 
 
+def test_script_that_builds_the_running_session_with_hudis_settings(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(start_settings, "_inherited_settings", lambda: pytest.fail("the settings of a running Spark were read again"))
+    builder = SparkSession.builder.config("spark.sql.catalog.spark_catalog", CATALOG).config("spark.sql.extensions", EXTENSION)
+    for again in (builder, pyhudi.enable(builder)):
+        session = again.getOrCreate()
+        assert session.conf.get("spark.sql.catalog.spark_catalog") == "builtin"
+        assert session.sql("SHOW NAMESPACES").count() >= 1
+    builder.config("spark.sql.catalog.spark_catalog", CATALOG)
+    assert SparkSession.builder.getOrCreate().sql("SHOW NAMESPACES").count() >= 1
+
+
 def test_running_session_that_loaded_the_jar_is_refused(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     session = spark.newSession()
     session.conf.set("spark.sql.catalog.spark_catalog", CATALOG)

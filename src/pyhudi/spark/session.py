@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any, TypeAlias, TypeVar
 
-from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi.errors import UnsupportedError, UsageError
@@ -152,8 +150,7 @@ def _new_session(session: SparkSession, original: Hook) -> SparkSession:
 
 def _get_or_create(builder: SparkSession.Builder, original: Hook) -> SparkSession:
     """Let the session that takes the place of a stopped one be enabled before any other of its application is asked about."""
-    is_running = SparkContext._active_spark_context is not None  # noqa: SLF001 - said nowhere else
-    with nullcontext() if is_running else settings_without_jar(builder):
+    with settings_without_jar(builder):
         session: SparkSession = original(builder)
     is_enabled(session)
     return session

@@ -41,10 +41,12 @@ _GATEWAY_PORT: Final = "PYSPARK_GATEWAY_PORT"
 def settings_without_jar(builder: SparkSession.Builder) -> Iterator[None]:
     """While it lasts, a session that the builder starts is not told to load Apache Hudi's jar; each removal is logged.
 
-    The builder itself keeps its options for good without the jar, the environment gets its own back.
+    The builder itself keeps its options for good without the jar, the environment gets its own back. Where Spark runs already, only the
+    builder's options reach a session.
     """
     options = builder._options  # noqa: SLF001 - PySpark has no public name for them
-    inherited = _inherited_settings()
+    is_running = SparkContext._active_spark_context is not None  # noqa: SLF001 - PySpark has no public name for it
+    inherited = {} if is_running else _inherited_settings()
     changed, removals = changed_settings({**inherited, **options})
     for key, value in changed.items():
         if key in inherited or value not in ("", BUILTIN_CATALOG):
@@ -68,7 +70,7 @@ def remove_from_session(session: SparkSession) -> None:
     """Let a running session do without the classes of Apache Hudi that its settings name.
 
     Raises:
-        UsageError: Spark has loaded them: two implementations would answer the session's statements.
+        UsageError: Spark has loaded them: both implementations would process the session's statements.
     """
     extensions = without_jar(EXTENSIONS, session.conf.get(EXTENSIONS, "") or "")[1]
     catalog = without_jar(CATALOG, session.conf.get(CATALOG, "") or "")[1]
@@ -76,9 +78,9 @@ def remove_from_session(session: SparkSession) -> None:
     loaded = [removal.value for removal in removals if _is_loadable(session, removal.value)]
     if loaded:
         raise UsageError(
-            f"This Spark session was started with Apache Hudi's own classes ({', '.join(loaded)}), which would answer its statements beside"
-            " pyhudi. Stop it, and start it by pyhudi.enable(SparkSession.builder).getOrCreate(), which removes Hudi's settings, or remove"
-            f" them yourself: {EXTENSIONS}, {CATALOG}, and the bundle from spark.jars.packages, spark.jars and --packages."
+            f"This Spark session was started with Apache Hudi's own classes ({', '.join(loaded)}), so both implementations would process"
+            " its statements. Stop it, and start it by pyhudi.enable(SparkSession.builder).getOrCreate(), which removes Hudi's settings, or"
+            f" remove them yourself: {EXTENSIONS}, {CATALOG}, and the bundle from spark.jars.packages, spark.jars and --packages."
         )
     if catalog:
         session.conf.unset(CATALOG)
