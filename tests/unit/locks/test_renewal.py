@@ -6,6 +6,7 @@ import logging
 import threading
 
 import pytest
+
 from pyhudi.locks.renewal import Renewal
 
 _WAIT_S = 30.0
