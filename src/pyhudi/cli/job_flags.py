@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from pyhudi.cli.options_text import pairs
+from pyhudi.cli.shared.options_text import pairs
 from pyhudi.errors import ConflictError, StorageError, UnknownOutcomeError, UsageError
 from pyhudi.javacompat.properties import parse_properties
 from pyhudi.service.table_service import MODES, ServiceMode

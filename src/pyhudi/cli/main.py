@@ -9,6 +9,7 @@ from typing import Any, Final
 import click
 
 from pyhudi.cli.hudi_classes import command_of
+from pyhudi.cli.shared.command_group import CommandGroup
 from pyhudi.errors import HudiError, UsageError
 
 _FAILED = 1
@@ -59,7 +60,7 @@ _MODULES: Final = {
 }
 
 
-class _Commands(click.Group):
+class _Commands(CommandGroup):
     """Commands whose errors are printed as sentences, and which go by the names of Hudi's classes too."""
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:

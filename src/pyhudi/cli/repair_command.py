@@ -13,8 +13,9 @@ from typing import Any
 
 import click
 
-from pyhudi.cli.options_text import pairs
 from pyhudi.cli.service_command import TableResult, table_command
+from pyhudi.cli.shared.command_group import CommandGroup
+from pyhudi.cli.shared.options_text import pairs
 from pyhudi.errors import UsageError
 from pyhudi.kernels.merge.retained_rows import DuplicateRule
 from pyhudi.storage.open_storage import open_storage
@@ -24,7 +25,7 @@ from pyhudi.timeline.clock import SystemClock
 from pyhudi.txn.ids import SystemIds
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def repair() -> None:
     """Repair a table."""
 

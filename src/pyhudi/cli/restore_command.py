@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import click
 
-from pyhudi.cli.options_text import pairs
+from pyhudi.cli.shared.options_text import pairs
 from pyhudi.spec.files.file_group import join_path
 from pyhudi.table.hudi_table import HudiTable
 

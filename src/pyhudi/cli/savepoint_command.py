@@ -11,7 +11,8 @@ from typing import TypeVar
 
 import click
 
-from pyhudi.cli.options_text import pairs
+from pyhudi.cli.shared.command_group import CommandGroup
+from pyhudi.cli.shared.options_text import pairs
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.table_services import Services
 
@@ -24,7 +25,7 @@ def _common(command: _Command) -> _Command:
     return storage(click.option("--json", "as_json", is_flag=True, help="JSON.")(command))
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def savepoint() -> None:
     """Keep the files of a commit, so that the table can be restored to it."""
 

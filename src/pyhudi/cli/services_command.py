@@ -11,8 +11,9 @@ from types import FrameType
 
 import click
 
-from pyhudi.cli.options_text import pairs
 from pyhudi.cli.policy_file import load_policy_file
+from pyhudi.cli.shared.command_group import CommandGroup
+from pyhudi.cli.shared.options_text import pairs
 from pyhudi.cli.shared_arguments import chosen_engine
 from pyhudi.errors import UsageError
 from pyhudi.table.runner.run_report import FAILED, NOTHING, RunReport, ServiceRun
@@ -23,7 +24,7 @@ _FAILED = 1
 _INTERRUPTED = 130
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def services() -> None:
     """Keep tables in order."""
 

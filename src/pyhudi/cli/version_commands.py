@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from pyhudi.cli.options_text import pairs
+from pyhudi.cli.shared.options_text import pairs
 from pyhudi.cli.shared_arguments import chosen_engine, show_progress
 from pyhudi.service.upgrade import VersionChange
 from pyhudi.table.hudi_table import HudiTable

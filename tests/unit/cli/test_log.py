@@ -44,3 +44,16 @@ def test_file_that_is_not_there_is_a_wrong_call(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["log", str(tmp_path / "x")])
     assert result.exit_code == 2
     assert "There is no file 'x'" in result.output
+
+
+def test_folder_is_no_log_file(tmp_path: Path) -> None:
+    (tmp_path / "part").mkdir()
+    result = CliRunner().invoke(main, ["log", str(tmp_path / "part")])
+    assert result.exit_code == 2
+    assert "is a folder: name one of the log files in it" in result.output
+
+
+def test_storage_options_reach_the_storage_of_the_log_file(log: Path) -> None:
+    result = CliRunner().invoke(main, ["log", str(log), "--storage-option", "anon=true"])
+    assert result.exit_code == 2
+    assert "takes no options, got anon" in result.output

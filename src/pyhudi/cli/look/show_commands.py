@@ -11,7 +11,7 @@ from pyhudi.cli.look.look_arguments import as_json as json_option
 from pyhudi.cli.look.look_arguments import of_table
 from pyhudi.cli.look.look_arguments import storage_options as storage_option
 from pyhudi.cli.look.rows_output import print_properties, print_rows
-from pyhudi.cli.options_text import pairs
+from pyhudi.cli.shared.options_text import pairs
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table.table_version import check_served
 from pyhudi.storage.open_storage import open_storage

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from pyhudi.cli.look.rows_output import print_rows
-from pyhudi.cli.options_text import pairs
+from pyhudi.cli.shared.options_text import pairs
 from pyhudi.table.hudi_table import HudiTable
 
 

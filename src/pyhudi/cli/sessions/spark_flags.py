@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import click
 
-from pyhudi.cli.options_text import pairs
+from pyhudi.cli.shared.options_text import pairs
 
 #: Spark's setting by the flag that states it.
 _SETTINGS: Final = {

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from pyhudi.cli.options_text import pairs
 from pyhudi.cli.sessions.spark_flags import start_session, takes_spark_flags
+from pyhudi.cli.shared.options_text import pairs
 
 
 @click.command()

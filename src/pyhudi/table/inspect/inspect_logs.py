@@ -81,8 +81,10 @@ def log_anatomy(storage: Storage, path: str) -> str:
         UnsupportedError: a block that this release does not know.
     """
     status = storage.stat(path)
-    if status is None or status.is_dir:
+    if status is None:
         raise UsageError(f"There is no file '{path}' in {storage.uri}.")
+    if status.is_dir:
+        raise UsageError(f"'{path}' in {storage.uri} is a folder: name one of the log files in it.")
     with storage.open_input(path) as source:
         blocks = list(scan_blocks(source, path, status.size))
         lines = [f"{path}: {status.size} bytes, {_count_rows(len(blocks), 'block')}"]
