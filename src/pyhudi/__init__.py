@@ -22,13 +22,17 @@ if TYPE_CHECKING:
     from pyhudi.service.partition_ttl.ttl_result import TtlResult
     from pyhudi.service.restore.restore_result import RestoreResult
     from pyhudi.service.savepoint.savepoint_listing import Savepoint
+    from pyhudi.service.upgrade.version_change import VersionChange
     from pyhudi.spec.actions.rollback import RollbackPlan
     from pyhudi.sql.enable import disable, enable
     from pyhudi.table.change.merge_builder import MergeBuilder
     from pyhudi.table.explain import UpsertExplanation
     from pyhudi.table.find_tables import list_tables
     from pyhudi.table.hudi_table import HudiTable
+    from pyhudi.table.inspect.file_status import FileHistory
+    from pyhudi.table.repair.repair_result import CleanFilesRepair, DeduplicationResult, PartitionRepair, PropertyChange, StaleInstant
     from pyhudi.table.scan.table_scan import TableScan
+    from pyhudi.table.version.type_table import TypeChange
     from pyhudi.write.options.bulk_partitioner import BulkInsertPartitioner, register_partitioner
     from pyhudi.write.write_result import WriteResult
 
@@ -37,20 +41,28 @@ if TYPE_CHECKING:
 __all__ = [
     "ArchivalResult",
     "BulkInsertPartitioner",
+    "CleanFilesRepair",
     "CleanResult",
     "ClusteringResult",
     "CompactionResult",
+    "DeduplicationResult",
+    "FileHistory",
     "HudiTable",
     "IndexChange",
     "MergeBuilder",
+    "PartitionRepair",
+    "PropertyChange",
     "RecordKeyGenerator",
     "RecordMerger",
     "RestoreResult",
     "RollbackPlan",
     "Savepoint",
+    "StaleInstant",
     "TableScan",
     "TtlResult",
+    "TypeChange",
     "UpsertExplanation",
+    "VersionChange",
     "WriteResult",
     "__version__",
     "disable",
@@ -65,20 +77,28 @@ __all__ = [
 _MODULES = {
     "ArchivalResult": "pyhudi.service.archival.archival_result",
     "BulkInsertPartitioner": "pyhudi.write.options.bulk_partitioner",
+    "CleanFilesRepair": "pyhudi.table.repair.repair_result",
     "CleanResult": "pyhudi.service.cleaning.clean_result",
     "ClusteringResult": "pyhudi.service.clustering.clustering_result",
     "CompactionResult": "pyhudi.service.compaction.compaction_result",
+    "DeduplicationResult": "pyhudi.table.repair.repair_result",
+    "FileHistory": "pyhudi.table.inspect.file_status",
     "HudiTable": "pyhudi.table.hudi_table",
     "IndexChange": "pyhudi.service.indexes.change_indexes",
     "MergeBuilder": "pyhudi.table.change.merge_builder",
+    "PartitionRepair": "pyhudi.table.repair.repair_result",
+    "PropertyChange": "pyhudi.table.repair.repair_result",
     "RecordKeyGenerator": "pyhudi.keygen.user",
     "RecordMerger": "pyhudi.merge.custom",
     "RestoreResult": "pyhudi.service.restore.restore_result",
     "RollbackPlan": "pyhudi.spec.actions.rollback",
     "Savepoint": "pyhudi.service.savepoint.savepoint_listing",
+    "StaleInstant": "pyhudi.table.repair.repair_result",
     "TableScan": "pyhudi.table.scan.table_scan",
     "TtlResult": "pyhudi.service.partition_ttl.ttl_result",
+    "TypeChange": "pyhudi.table.version.type_table",
     "UpsertExplanation": "pyhudi.table.explain",
+    "VersionChange": "pyhudi.service.upgrade.version_change",
     "WriteResult": "pyhudi.write.write_result",
     "disable": "pyhudi.sql.enable",
     "enable": "pyhudi.sql.enable",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any, Final
 
 import click
@@ -28,7 +27,7 @@ def _run(**values: Any) -> None:
         values |= {"mode": None, "drop": True}
     table = job_table(values)
     for change in with_retries(values, lambda: _changes(table, job_options(values), values)):
-        click.echo(json.dumps(asdict(change)) if values["as_json"] else _describe(change))
+        click.echo(json.dumps(change.to_dict()) if values["as_json"] else str(change))
 
 
 def _changes(table: HudiTable, options: Mapping[str, str], values: Mapping[str, Any]) -> Sequence[IndexChange]:
@@ -56,11 +55,6 @@ def _changes(table: HudiTable, options: Mapping[str, str], values: Mapping[str, 
         instant=values["instant"],
     )
     return (change,)
-
-
-def _describe(change: IndexChange) -> str:
-    done = {"built": change.built, "planned": change.planned, "dropped": change.dropped}
-    return "; ".join(f"{what} {', '.join(names)}" for what, names in done.items() if names) or "nothing to build"
 
 
 _MODE_OPTION, *_OTHER_MODES = MODE

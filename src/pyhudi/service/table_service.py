@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Final, Generic, Literal, TypeVar, get_args
 from pyhudi.errors import UsageError
 from pyhudi.service.service_engine import ServiceRunner
 from pyhudi.spec.instant import Instant
+from pyhudi.spec.notebook_html import ShownResult
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.timeline import Timeline
@@ -30,8 +31,8 @@ ServiceMode = Literal["schedule", "execute", "both"]
 MODES: Final = get_args(ServiceMode)
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class ServiceResult(ShownResult):
     """One run of a service, or one plan.
 
     `state` is `planned` (dry run, nothing on the timeline), `requested` or `completed`; `instant` and `completed` are its times. Rows count

@@ -1,9 +1,33 @@
-"""Values as HTML for notebooks: what `_repr_html_` of tables and results returns. All text is escaped."""
+"""Results and settings as a prompt and a notebook show them: one line, or an HTML table. All text is escaped in HTML."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from html import escape
+from typing import Any, Final
+
+#: Values are cut there in notebooks: lists of partitions and files can be long.
+_MOST_CHARACTERS: Final = 300
+
+
+class ShownResult(ABC):
+    """The result of an action: one line at a prompt, a table in a notebook."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def __str__(self) -> str: ...
+
+    @abstractmethod
+    def to_dict(self) -> Mapping[str, Any]:
+        """Return the fields as values that JSON knows."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self}>"
+
+    def _repr_html_(self) -> str:
+        return properties_html(str(self), self.to_dict())
 
 
 def properties_html(title: str, properties: Mapping[str, object]) -> str:
@@ -16,10 +40,13 @@ def properties_html(title: str, properties: Mapping[str, object]) -> str:
     rows = (
         f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:left">{escape(_text(value))}</td></tr>'
         for name, value in properties.items()
-        if value is not None and value not in ("", ())
+        if value is not None and value not in ("", (), [], {})
     )
     return f"<div><b>{escape(title)}</b><table>{''.join(rows)}</table></div>"
 
 
 def _text(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.spec.actions.commit import Operation
-from pyhudi.spec.notebook_html import properties_html
+from pyhudi.spec.notebook_html import ShownResult
 from pyhudi.txn.transaction import Committed
 from pyhudi.write.plan.write_plan import WritePlan
 from pyhudi.write.tagging.tag import TagOptions
@@ -27,8 +27,8 @@ class Counts:
     bytes_written: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class WriteResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class WriteResult(ShownResult):
     """What a write did.
 
     `instant` and `completed` are instant times, None when there was nothing to commit. `late_dropped` rows came later than
@@ -63,10 +63,6 @@ class WriteResult:
         added = f"; new columns: {', '.join(self.new_columns)}" if self.new_columns else ""
         written = f"{files}, {_size(self.bytes_written)}, {self.seconds:.3f} s ({self.engine})"
         return f"{name} {self.instant}: {', '.join(counts)}; {written}{added}"
-
-    def _repr_html_(self) -> str:
-        fields = {name: value for name, value in dataclasses.asdict(self).items() if name != "operation"}
-        return properties_html(str(self), {**fields, "seconds": f"{self.seconds:.3f}"})
 
     def to_dict(self) -> dict[str, str | int | float | list[str] | None]:
         """Return the fields as values that JSON knows; `late_dropped` is the former name of `late_dropped`, there for one release."""

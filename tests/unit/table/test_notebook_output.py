@@ -6,6 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pyarrow as pa
 
+import pyhudi
 from pyhudi import HudiTable
 from pyhudi.spec.notebook_html import properties_html
 from pyhudi.storage.memory_storage import MemoryStorage
@@ -36,6 +37,31 @@ def test_a_result_shows_what_was_written() -> None:
     assert parts[0] == str(result)
     assert parts[parts.index("inserted") + 1] == "1"
     assert "index" not in parts
+    assert repr(result) == f"<WriteResult: {result}>"
+
+
+def test_results_of_services_are_one_line_at_the_prompt_and_a_table_in_a_notebook() -> None:
+    table = create()
+    table.insert({"id": 1, "city": "oslo"})
+    results = (
+        table.savepoint(),
+        table.services.index("record_index", "id"),
+        table.services.archive(dry_run=True),
+        *table.services.clean(options={"hoodie.cleaner.policy": "KEEP_LATEST_FILE_VERSIONS"}, dry_run=True),
+        *table.services.cluster(dry_run=True),
+        table.services.restore(table.history()["requested"][0].as_py(), dry_run=True),
+        table.services.change_type("MERGE_ON_READ", dry_run=True),
+        table.services.downgrade("8", dry_run=True),
+    )
+    assert len({type(result) for result in results}) >= 6
+    for result in results:
+        assert repr(result) == f"<{type(result).__name__}: {result}>"
+        assert text_parts(result._repr_html_())[0] == str(result)
+        assert getattr(pyhudi, type(result).__name__) is type(result)
+
+
+def test_long_values_are_cut_in_notebooks() -> None:
+    assert len(text_parts(properties_html("t", {"files": ["f" * 10] * 100, "seconds": 0.12345}))[2]) == 300
 
 
 def test_a_configuration_is_one_line_at_the_prompt_and_all_properties_in_a_notebook() -> None:

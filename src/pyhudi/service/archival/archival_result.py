@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyhudi.spec.instant import Instant
+from pyhudi.spec.notebook_html import ShownResult
 
 
-@dataclass(frozen=True, slots=True)
-class ArchivalResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class ArchivalResult(ShownResult):
     """The instants that left the active timelines of a table and of its metadata table, or would on a dry run.
 
     `kept_because` says what keeps the next commit of the table where it is; empty when there are few enough.

@@ -12,7 +12,7 @@ from pyhudi.spec.actions.clean import CleanMetadata, CleanPlan
 from pyhudi.spec.instant import Instant
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class CleanResult(ServiceResult):
     """What a clean deleted, or would delete.
 

@@ -14,7 +14,7 @@ from pyhudi.service.table_service import COMPLETED, PLANNED, REQUESTED, ServiceR
 from pyhudi.spec.instant import Instant
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ClusteringResult(ServiceResult):
     """One clustering; further fields as in `ServiceResult`.
 

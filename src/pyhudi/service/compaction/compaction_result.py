@@ -13,7 +13,7 @@ from pyhudi.spec.actions.compaction import TOTAL_LOG_FILES_SIZE, CompactionPlan
 from pyhudi.spec.instant import Action, Instant
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class CompactionResult(ServiceResult):
     """One compaction or log compaction; further fields as in `ServiceResult`.
 

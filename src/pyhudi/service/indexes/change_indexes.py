@@ -11,7 +11,8 @@ import contextlib
 import logging
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -30,6 +31,7 @@ from pyhudi.service.indexes.index_build_rollback import cancel
 from pyhudi.service.indexes.run_index_build import LOCK, run
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spec.instant import Instant, State
+from pyhudi.spec.notebook_html import ShownResult
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.ids import Ids
@@ -40,8 +42,8 @@ _log = logging.getLogger(__name__)
 _NO_COLUMNS = pa.schema([])
 
 
-@dataclass(frozen=True, slots=True)
-class IndexChange:
+@dataclass(frozen=True, slots=True, repr=False)
+class IndexChange(ShownResult):
     """What was done, or would be: partitions of the metadata table that were built, dropped or planned, in this order.
 
     `instant` is the requested time of the build that is planned or done; None for one under the table's lock.
@@ -52,6 +54,14 @@ class IndexChange:
     seconds: float = 0.0
     planned: tuple[str, ...] = ()
     instant: str | None = None
+
+    def __str__(self) -> str:
+        done = {"built": self.built, "planned": self.planned, "dropped": self.dropped}
+        return "; ".join(f"{what} {', '.join(names)}" for what, names in done.items() if names) or "nothing to build"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as values that JSON knows."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

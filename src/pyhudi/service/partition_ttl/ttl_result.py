@@ -6,6 +6,8 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
+from pyhudi.spec.notebook_html import ShownResult
+
 
 @dataclass(frozen=True, slots=True)
 class ExpiredPartition:
@@ -24,8 +26,8 @@ class ExpiredPartition:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class TtlResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class TtlResult(ShownResult):
     """A run of partition lifetimes.
 
     Attributes:

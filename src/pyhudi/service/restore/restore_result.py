@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyhudi.spec.actions.rollback import InstantInfo, RollbackPlan
+from pyhudi.spec.notebook_html import ShownResult
 from pyhudi.storage.storage_protocol import Storage
 
 
-@dataclass(frozen=True, slots=True)
-class RestoreResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class RestoreResult(ShownResult):
     """A restore that is planned or done.
 
     Attributes:

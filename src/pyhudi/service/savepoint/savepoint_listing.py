@@ -8,14 +8,15 @@ from typing import Any
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec.actions.savepoint import SavepointMetadata
 from pyhudi.spec.instant import Action, Instant
+from pyhudi.spec.notebook_html import ShownResult
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.instant_details import read_action
 from pyhudi.timeline.timeline import Timeline
 
 
-@dataclass(frozen=True, slots=True)
-class Savepoint:
+@dataclass(frozen=True, slots=True, repr=False)
+class Savepoint(ShownResult):
     """A savepoint.
 
     Attributes:

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pyhudi.spec.notebook_html import ShownResult
 
-@dataclass(frozen=True, slots=True)
-class VersionChange:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class VersionChange(ShownResult):
     """The change of a table from one version to another.
 
     Attributes:

@@ -6,9 +6,11 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
+from pyhudi.spec.notebook_html import ShownResult
 
-@dataclass(frozen=True, slots=True)
-class PartitionRepair:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PartitionRepair(ShownResult):
     """The metafile of one partition.
 
     Attributes:
@@ -32,8 +34,8 @@ class PartitionRepair:
         return f"partition '{self.path}': {self.action}"
 
 
-@dataclass(frozen=True, slots=True)
-class PropertyChange:
+@dataclass(frozen=True, slots=True, repr=False)
+class PropertyChange(ShownResult):
     """A table property that was, or would be, replaced; a value of None means that the property is not there.
 
     Attributes:
@@ -57,8 +59,8 @@ class PropertyChange:
         return f"{self.name}: {'(none)' if self.old is None else self.old} -> {'(none)' if self.new is None else self.new}"
 
 
-@dataclass(frozen=True, slots=True)
-class CleanFilesRepair:
+@dataclass(frozen=True, slots=True, repr=False)
+class CleanFilesRepair(ShownResult):
     """Files of cleans without content.
 
     Attributes:
@@ -81,8 +83,8 @@ class CleanFilesRepair:
         return f"{len(self.files)} empty files of cleans {verb} removed" + "".join(f"\n  {path}" for path in self.files)
 
 
-@dataclass(frozen=True, slots=True)
-class StaleInstant:
+@dataclass(frozen=True, slots=True, repr=False)
+class StaleInstant(ShownResult):
     """A pending action that is older than the age that was asked for.
 
     Attributes:
@@ -107,8 +109,8 @@ class StaleInstant:
         return f"{self.action} {self.instant}: {outcome[self.rolled_back]}"
 
 
-@dataclass(frozen=True, slots=True)
-class DeduplicationResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class DeduplicationResult(ShownResult):
     """A deduplication of a partition.
 
     Attributes:

@@ -17,6 +17,7 @@ from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.read.snapshot.identity_check import accept_identity
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.service.service_engine import Progress
+from pyhudi.spec.notebook_html import ShownResult
 from pyhudi.spec.options import resolve
 from pyhudi.spec.table import table_keys as keys
 from pyhudi.spec.table.table_config import TableConfig, parse_table_type
@@ -31,8 +32,8 @@ from pyhudi.txn.locked_table import locked_table
 _MOST_ATTEMPTS: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class TypeChange:
+@dataclass(frozen=True, slots=True, repr=False)
+class TypeChange(ShownResult):
     """The change of a table's type; `origin` equals `to` when there was nothing to do. `compacted` are the compactions that ran first."""
 
     origin: str
