@@ -102,15 +102,9 @@ def test_path_without_a_table_is_table_not_found(spark: SparkSession, tmp_path: 
         spark.read.format("hudi").load(str(tmp_path))
 
 
-def test_glob_path_is_refused_with_the_way_out(spark: SparkSession, table: Path) -> None:
-    with pytest.raises(OptionError, match="filter on the partition columns"):
-        spark.read.format("hudi").load(f"{table}/*")
-
-
-@pytest.mark.parametrize("paths", [None, [], ["/a", "/b"]])
-def test_other_than_one_path_is_refused(spark: SparkSession, paths: list[str] | None) -> None:
-    with pytest.raises(UsageError, match="one table"):
-        spark.read.format("hudi").load(paths)
+def test_path_is_missing(spark: SparkSession) -> None:
+    with pytest.raises(UsageError, match="the path of a table, or of partitions of one"):
+        spark.read.format("hudi").load([])
 
 
 def test_schema_given_by_the_user_is_refused(spark: SparkSession, table: Path) -> None:

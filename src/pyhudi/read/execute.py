@@ -22,7 +22,7 @@ from pyhudi.read.filter.row_predicate import Filter, check_condition
 from pyhudi.read.skipping.data_skipping import Skipping, explain_pruning
 from pyhudi.read.skipping.partition_pruning import left_out_values, path_values, prune_partitions
 from pyhudi.read.snapshot.prefetch import side_by_side
-from pyhudi.read.snapshot.slice_cache import count_slice, remember_deltas
+from pyhudi.read.snapshot.slice_cache import count_slice, remember_deltas, slice_task
 from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.schema.meta_columns import COMMIT_TIME, META_FIELDS
 from pyhudi.spec.arguments import check_strings
@@ -185,7 +185,8 @@ def _count(snapshot: Snapshot, file_slice: FileSlice) -> Iterator[int]:
 def _batches(selection: Selection, file_slice: FileSlice) -> Iterator[pa.RecordBatch]:
     """Return the rows of a selection that are in a slice, its logs merged."""
     snapshot, columns, condition = selection.snapshot, selection.columns, selection.condition
-    values_of = left_out_values if snapshot.config.drop_partition_columns else path_values
+    in_path_alone = snapshot.config.drop_partition_columns or snapshot.query.takes_path_values
+    values_of = left_out_values if in_path_alone else path_values
     constants = values_of(file_slice.group.partition_path, snapshot.schema, snapshot.config)
     verify = snapshot.query.verifies_pages
     if file_slice.logs:
@@ -207,4 +208,4 @@ def _as_stored(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _task(snapshot: Snapshot, file_slice: FileSlice, columns: tuple[str, ...] | None = None) -> SliceTask:
-    return SliceTask(snapshot.with_checksums(file_slice), snapshot.timeline.visibility, snapshot.config.layout, columns)
+    return slice_task(snapshot, snapshot.with_checksums(file_slice), columns)

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.errors import OptionError
-from pyhudi.read.execute import Selection, read_table, select
+from pyhudi.errors import OptionError, UnsupportedError
+from pyhudi.read.execute import Selection, narrow, read_table, select
 from pyhudi.read.incremental.cdc_query import open_change_data
-from pyhudi.read.incremental.incremental import ChangesQuery, open_changes
-from pyhudi.read.snapshot.query_type import AS_OF, QUERY_TYPE, QueryType, snapshot_query
+from pyhudi.read.incremental.changes_options import BEGIN, END, FORMAT, changes_query
+from pyhudi.read.incremental.incremental import SCHEMA_AT_END, open_changes
+from pyhudi.read.snapshot.find_table import PATHS, scope_of
+from pyhudi.read.snapshot.query_type import AS_OF, PATH_VALUES, QUERY_TYPE, QueryType, snapshot_query
 from pyhudi.read.snapshot.snapshot import open_snapshot
 from pyhudi.spec.options import merge_options, resolve
+from pyhudi.spec.table.key_generator import KeyGeneratorType
+from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.defaults_file import default_write_options
 from pyhudi.storage.storage_protocol import Storage
+
+_ARGUMENTS_OF_CHANGES: Final = {BEGIN: "since", END: "until", FORMAT: "format", SCHEMA_AT_END: "schema_at_end"}
 
 
 def selection(
@@ -41,10 +48,20 @@ def selection(
     for name, argument in ((QUERY_TYPE, "mode"), (AS_OF, "as_of")):
         if resolve(options or {}).get(name) is not None:
             raise OptionError(f"{name} is the argument {argument} here: leave it out of the options.")
-    chosen = snapshot_query(resolve(merge_options(default_write_options(), options or {})))
-    query = replace(chosen, mode=mode, as_of=as_of)
+    given = resolve(merge_options(default_write_options(), options or {}))
+    query = replace(snapshot_query(given), mode=mode, as_of=as_of, scope=scope_of(storage, given.get(PATHS)))
     snapshot = open_snapshot(storage, query)
+    if query.takes_path_values and _has_formatted_times(snapshot.config):
+        raise UnsupportedError(
+            f"{PATH_VALUES}: paths of table {storage.uri} hold times as texts, for columns of another type. Read it through Spark, or"
+            " leave the option out."
+        )
     return select(snapshot, columns, filter, meta_columns=meta_columns)
+
+
+def _has_formatted_times(config: TableConfig) -> bool:
+    """Tell whether a partition column's value is formatted by a timestamp-based key generator."""
+    return config.key_generator.family is KeyGeneratorType.TIMESTAMP or "TIMESTAMP" in config.partition_field_types
 
 
 ChangesFormat: TypeAlias = Literal["latest_state", "cdc"]
@@ -58,13 +75,25 @@ def changes(
     *,
     meta_columns: bool,
     schema_at_end: bool,
+    options: Mapping[str, str] | None = None,
 ) -> pa.Table:
     """Return the rows that a span of commits wrote; arguments and errors as in `HudiTable.changes`."""
-    query = ChangesQuery(since, until, schema_at_end=schema_at_end)
-    if format_ == "cdc":
-        if meta_columns:
-            raise OptionError("change data has no meta columns: leave meta_columns out.")
-        return open_change_data(storage, query).to_arrow()
-    if format_ != "latest_state":
+    if format_ not in ("latest_state", "cdc"):
         raise OptionError(f"format is {format_!r}; it can be 'latest_state' or 'cdc'.")
-    return read_table(select(open_changes(storage, query), meta_columns=meta_columns))
+    for name, argument in _ARGUMENTS_OF_CHANGES.items():
+        if resolve(options or {}).get(name) is not None:
+            raise OptionError(f"{name} is the argument {argument} here: leave it out of the options.")
+    given = resolve({**merge_options(default_write_options(), options or {}), FORMAT: format_})
+    query = replace(
+        changes_query(given, needs_begin=False),
+        since=since,
+        until=until,
+        schema_at_end=schema_at_end,
+        scope=scope_of(storage, given.get(PATHS)),
+    )
+    if format_ == "cdc":
+        if meta_columns or query.scope is not None:
+            raise OptionError(f"change data has no meta columns, and comes from all partitions: leave out meta_columns and {PATHS}.")
+        return open_change_data(storage, query).to_arrow()
+    selection = select(open_changes(storage, query), meta_columns=meta_columns)
+    return read_table(functools.reduce(lambda one, text: narrow(one, filter=text), query.filters, selection))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pyhudi import HudiTable
+from pyhudi.errors import UnsupportedError, UsageError
 from tests.not_none import not_none
 from tests.replay import Replay, State, counted, rows_of
 from tests.tables import unpack
@@ -52,6 +53,13 @@ def test_changes_stop_before_a_pending_write(name: str, inflight: bool, tmp_path
     table = HudiTable.open(path)
     names = table.schema.names
     assert counted(rows_of(table.changes()), names) == counted(not_none(before.rows), names)
+    policy = "hoodie.read.timeline.holes.resolution.policy"
+    assert table.changes(options={policy: "BLOCK"}).equals(table.changes())
+    with pytest.raises(UsageError, match=rf"the write {pending.time} is pending, and commit 20990101000000000 after it is completed"):
+        table.changes(options={policy: "FAIL"})
+    assert counted(rows_of(table.changes(until=before.time, options={policy: "fail"})), names) == counted(not_none(before.rows), names)
+    with pytest.raises(UnsupportedError, match="is of version 6, which keeps no completion times"):
+        table.changes(options={policy: "USE_TRANSITION_TIME"})
 
 
 def test_a_replace_commit_without_a_plan_is_a_pending_write(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def count_merged(storage: Storage, context: RecordContext, task: SliceTask, *, l
     """
     base = task.slice.base
     base_rows = 0 if base is None else row_count(storage, base)
-    if base is not None:
+    if base is not None and not task.unmerged:
         proven = count_by_headers(context, base, base_rows, chosen_blocks(storage, task))
         if proven is not None:
             return proven

@@ -37,7 +37,8 @@ class SliceTask:
     """Merge one file slice.
 
     `layout` is the timeline layout. `columns` are the names of the columns to return, None for the five meta columns and all data
-    columns. `part` is number and count of parts by key, when the slice is merged in several.
+    columns. `part` is number and count of parts by key, when the slice is merged in several. `unmerged` asks for the rows of the log files
+    as they are, next to all rows of the base file.
     """
 
     slice: FileSlice
@@ -45,6 +46,7 @@ class SliceTask:
     layout: int
     columns: tuple[str, ...] | None = None
     part: tuple[int, int] = (0, 1)
+    unmerged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,8 @@ def _delta_of(storage: Storage, context: RecordContext, task: SliceTask, blocks:
     # A merger of the owner's may look at any column.
     needed = projection if context.merger is None else project_columns(context.schema, None, meta_columns=True)
     instant = None if base is None else base.name.instant
+    if task.unmerged:
+        return _unmerged(read_log_rows(storage, context, blocks, needed.names, base_instant=instant, part=task.part), projection)
     if base is not None and _has_positions(context, task, blocks, instant):
         log = read_log_rows(storage, context, blocks, needed.names, base_instant=instant, keyed=False)
         match, groups = match_positions(storage, base, log.positions)
@@ -94,6 +98,12 @@ def _delta_of(storage: Storage, context: RecordContext, task: SliceTask, blocks:
     if context.mixes_versions or any(present is not None for present in log.present_columns):
         return _merge_partially(storage, context, base, log, blocks, targets_of(groups, match), match, projection)
     return _merge_by_key(storage, context, base, log, groups, match, projection)
+
+
+def _unmerged(log: LogRows, projection: pa.Schema) -> Delta:
+    """Return all rows of the logs, which replace none; deletes have no rows (`UnmergedFileGroupRecordBuffer`)."""
+    rows = log.rows.filter(pa.array(~log.deletes))
+    return Delta(pa.array([], pa.int64()), _cast_rows(rows, projection), late=0, inserts=rows.num_rows, log_records=log.rows.num_rows)
 
 
 def _has_positions(context: RecordContext, task: SliceTask, blocks: Sequence[LogBlock], instant: str | None) -> bool:

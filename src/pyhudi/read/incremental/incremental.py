@@ -19,10 +19,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import UnsupportedError
-from pyhudi.read.incremental.instant_range import FULL_SCAN, InstantRange, instant_range_of
+from pyhudi.fsview.slice_list import SliceList
+from pyhudi.read.incremental.instant_range import FULL_SCAN, HolesPolicy, InstantRange, instant_range_of
+from pyhudi.read.snapshot.path_scope import PathScope, file_pattern
 from pyhudi.read.snapshot.query_type import QueryType, SnapshotQuery
 from pyhudi.read.snapshot.read_schema import StoredSchema, table_schema
-from pyhudi.read.snapshot.snapshot import Snapshot, open_snapshot
+from pyhudi.read.snapshot.snapshot import Snapshot, check_scope, open_snapshot
 from pyhudi.schema.meta_columns import COMMIT_TIME
 from pyhudi.spec.files.file_group import FileGroupId, FileSlice
 from pyhudi.spec.instant import Instant
@@ -44,8 +46,10 @@ class ChangesQuery:
     With `may_scan`, a span that begins before the active timeline is answered by reading the whole table and leaving older
     rows out; without, it is refused. `by_requested` takes the bounds for requested times, as version 6 does always.
     `change_data` asks for what happened to each record instead of the rows (`pyhudi.read.incremental.cdc_query`). Rows have the table's
-    latest columns, null
-    where a column came later; with `schema_at_end` those that the table had at the end.
+    latest columns, null where a column came later; with `schema_at_end` those that the table had at the end.
+
+    `scope` leaves partitions out, `file_glob` (`hoodie.datasource.read.incr.path.glob`) file slices, and rows must pass all `filters`, SQL
+    conditions. `holes` is `hoodie.read.timeline.holes.resolution.policy`.
     """
 
     since: str | datetime | None = None
@@ -55,6 +59,10 @@ class ChangesQuery:
     by_requested: bool = False
     change_data: bool = False
     schema_at_end: bool = False
+    scope: PathScope | None = None
+    file_glob: str | None = None
+    filters: tuple[str, ...] = ()
+    holes: HolesPolicy = HolesPolicy.BLOCK
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +86,7 @@ class ChangedRows(Snapshot):
 
     written: Written
     schema_at_end: bool = False
+    file_glob: str | None = None
 
     @cached_property
     def stored_schema(self) -> StoredSchema:
@@ -97,7 +106,8 @@ class ChangedRows(Snapshot):
         """The span's commits, as a short text."""
         commits = ",".join(sorted(self.written.commits))
         at_end = ", schema at the end" if self.schema_at_end else ""
-        return f", {'not ' if self.written.others else ''}{zlib.crc32(commits.encode()):08x}{at_end}"
+        of_files = "" if self.file_glob is None else f", of files {self.file_glob}"
+        return f", {'not ' if self.written.others else ''}{zlib.crc32(commits.encode()):08x}{at_end}{of_files}{super().scope}"
 
     @cached_property
     def partition_paths(self) -> tuple[str, ...]:
@@ -116,9 +126,15 @@ class ChangedRows(Snapshot):
     def slices(self, partition_path: str) -> tuple[FileSlice, ...]:
         """Return the slices of the file groups that the span wrote."""
         slices = super().slices(partition_path)
+        if self.file_glob is not None:
+            slices = tuple(file_slice for file_slice in slices if self._is_named(file_slice))
         if self._groups is None:
             return slices
         return tuple(file_slice for file_slice in slices if file_slice.group.file_id in self._groups.get(partition_path, ()))
+
+    def slice_list(self, partition_path: str) -> SliceList:
+        """Return the same slices."""
+        return super().slice_list(partition_path) if self.file_glob is None else SliceList.of(self.slices(partition_path))
 
     @cached_property
     def _groups(self) -> dict[str, set[str]] | None:
@@ -126,8 +142,14 @@ class ChangedRows(Snapshot):
             return None
         by_path: dict[str, set[str]] = defaultdict(set)
         for group in self.written.groups:
-            by_path[group.partition_path].add(group.file_id)
+            if self.query.scope is None or self.query.scope.holds(group.partition_path):
+                by_path[group.partition_path].add(group.file_id)
         return by_path
+
+    def _is_named(self, file_slice: FileSlice) -> bool:
+        """Tell whether the pattern of files names a file of a slice."""
+        paths = [file.path for file in (file_slice.base, *file_slice.logs) if file is not None]
+        return any(file_pattern(self.file_glob or "").fullmatch(f"{self.storage.uri}/{path}") for path in paths)
 
 
 def open_query(storage: Storage, query: SnapshotQuery | ChangesQuery) -> Snapshot:
@@ -152,17 +174,21 @@ def open_changes(storage: Storage, query: ChangesQuery) -> ChangedRows:
         raise UnsupportedError(
             f"table {storage.uri} has no meta columns (hoodie.populate.meta.fields=false): its rows do not tell their commit"
         )
-    instant_range = instant_range_of(storage, config, query.since, query.until, by_requested=query.by_requested)
+    instant_range = instant_range_of(storage, config, query.since, query.until, by_requested=query.by_requested, holes=query.holes)
     written = _written_files(instant_range, may_scan=query.may_scan)
-    return ChangedRows(
+    changed = ChangedRows(
         storage,
-        SnapshotQuery(query.mode, instant_range.until),
+        SnapshotQuery(query.mode, instant_range.until, scope=query.scope),
         config,
         instant_range.end,
         instant_range.latest,
         written,
         query.schema_at_end,
+        query.file_glob,
     )
+    if query.scope is not None:
+        check_scope(Snapshot(storage, changed.query, config, instant_range.end, instant_range.latest))
+    return changed
 
 
 def _written_files(instant_range: InstantRange, *, may_scan: bool) -> Written:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 from functools import cached_property
 from typing import Final
 
@@ -29,6 +30,17 @@ from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
 _BEGINNING: Final = ("earliest", "0", "000")
 #: The option by which a span may begin among archived commits, as error strings name it.
 FULL_SCAN: Final = "hoodie.datasource.read.incr.fallback.fulltablescan.enable"
+HOLES: Final = "hoodie.read.timeline.holes.resolution.policy"
+
+
+class HolesPolicy(Enum):
+    """What a span of requested times does where a write is still pending among completed ones (`HollowCommitHandling`)."""
+
+    FAIL = "FAIL"
+    #: It ends before the pending write.
+    BLOCK = "BLOCK"
+    #: Commits are ordered by completion time.
+    USE_TRANSITION_TIME = "USE_TRANSITION_TIME"
 
 
 @dataclass(frozen=True)
@@ -122,26 +134,34 @@ def instant_range_of(
     *,
     by_requested: bool = False,
     archived: bool = False,
+    holes: HolesPolicy = HolesPolicy.BLOCK,
 ) -> InstantRange:
     """Return the commits after `since` (None: from the beginning) up to and including `until` (None: now).
 
+    `holes` says what a write that is still pending does to a span of requested times.
     `archived` takes archived commits for active ones, as far as the archive goes back; a span that ends among them does so in any case.
 
     Raises:
         OptionError: a bound is no time.
-        UsageError: the files of the end were cleaned away.
+        UsageError: the files of the end were cleaned away, or a write is pending among the commits of the span and `holes` is `FAIL`.
+        UnsupportedError: `holes` asks for completion times, which the table does not keep.
         CorruptTableError: the file of a completed write is missing on the timeline.
     """
     latest = load_full_timeline(storage, config)
     check_pending_writes(storage, config, latest)
-    by_requested = by_requested or latest.layout == 1
+    if holes is HolesPolicy.USE_TRANSITION_TIME and latest.layout == 1:
+        raise UnsupportedError(
+            f"{HOLES}=USE_TRANSITION_TIME: table {storage.uri} is of version {config.version}, which keeps no completion times; take BLOCK,"
+            " or upgrade the table to version 8 or 9."
+        )
+    by_requested = latest.layout == 1 or (by_requested and holes is not HolesPolicy.USE_TRANSITION_TIME)
     begin = _begin(since, config)
     end_time = None if until is None else parse_time(until, config.timeline_zone)
     if archived or (by_requested and _precedes(latest, end_time)):
         latest = latest.with_archived()
     elif end_time is not None and not by_requested:
         latest = latest.known_at(end_time)
-    end = _end_by_requested(storage, config, latest, end_time) if by_requested else _end(latest, end_time)
+    end = _end_by_requested(storage, config, latest, end_time, holes) if by_requested else _end(latest, end_time)
     last = end.last_completed()
     if end_time is not None and last != latest.last_completed():
         check_not_cleaned(storage, config, latest, last.requested if by_requested and last is not None else end_time)
@@ -170,12 +190,27 @@ def _end(timeline: Timeline, until: str | None) -> Timeline:
     return timeline if until is None else timeline.completed_by(until)
 
 
-def _end_by_requested(storage: Storage, config: TableConfig, timeline: Timeline, until: str | None) -> Timeline:
-    """Return the timeline as of the span's end, a requested time, which no write that is still pending precedes."""
+def _end_by_requested(storage: Storage, config: TableConfig, timeline: Timeline, until: str | None, holes: HolesPolicy) -> Timeline:
+    """Return the timeline as of the span's end, a requested time, which no write that is still pending precedes.
+
+    Raises:
+        UsageError: such a write precedes commits of the span, and `holes` is `FAIL`.
+    """
     pending = next((one.requested for one in timeline.pending() if _is_pending_write(storage, config, one)), None)
+    if pending is not None and holes is HolesPolicy.FAIL:
+        _check_no_hole(storage, timeline, pending, until)
     done = [instant.requested for instant in timeline.data_instants() if pending is None or instant.requested < pending]
     # Before the first active commit all is archived, and thus done.
     return timeline.requested_by(max((time for time in done if until is None or time <= until), default=until or ""))
+
+
+def _check_no_hole(storage: Storage, timeline: Timeline, pending: str, until: str | None) -> None:
+    later = [one.requested for one in timeline.data_instants() if one.requested > pending and (until is None or one.requested <= until)]
+    if later:
+        raise UsageError(
+            f"changes of table {storage.uri}: the write {pending} is pending, and commit {later[0]} after it is completed. A reader that"
+            f" passes over the write misses its rows for ever. Wait for it, or read up to it: {HOLES}=BLOCK."
+        )
 
 
 def _is_pending_write(storage: Storage, config: TableConfig, instant: Instant) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
+from pyhudi.read.snapshot.path_scope import PathScope
 from pyhudi.spec.options import Options
 
 QUERY_TYPE: Final = "hoodie.datasource.query.type"
@@ -14,6 +15,8 @@ METADATA_TABLE: Final = "hoodie.metadata.enable"
 DATA_SKIPPING: Final = "hoodie.enable.data.skipping"
 VERIFY_CHECKSUMS: Final = "pyhudi.read.verify.checksums"
 MERGE_SIZE: Final = "hoodie.memory.merge.max.size"
+MERGE_TYPE: Final = "hoodie.datasource.merge.type"
+PATH_VALUES: Final = "hoodie.datasource.read.extract.partition.values.from.path"
 
 QueryType: TypeAlias = Literal["snapshot", "read_optimized"]
 
@@ -30,7 +33,9 @@ class SnapshotQuery:
     `mode` read_optimized leaves log files out. `as_of` is a time in any form that `pyhudi.timeline.clock.parse_time`
     takes; None means now. `use_metadata_table` is `hoodie.metadata.enable`: files are found by the metadata table, if there is one;
     `skips_data` is `hoodie.enable.data.skipping`: its indexes rule out files that a filter does not need.
-    Logs of `merge_bytes` are merged at once. `verifies_pages` is `pyhudi.read.verify.checksums`, of log files too.
+    Logs of `merge_bytes` are merged at once. `verifies_pages` is `pyhudi.read.verify.checksums`, of log files too. Without `merges_logs`
+    (`hoodie.datasource.merge.type=skip_merge`) the rows of log files come next to those of base files. `scope` leaves partitions out.
+    `takes_path_values` is `hoodie.datasource.read.extract.partition.values.from.path`.
     """
 
     mode: QueryType = "snapshot"
@@ -39,6 +44,14 @@ class SnapshotQuery:
     skips_data: bool = True
     merge_bytes: int = MERGE_BYTES
     verifies_pages: bool = True
+    merges_logs: bool = True
+    scope: PathScope | None = None
+    takes_path_values: bool = False
+
+    @property
+    def shows_all_rows(self) -> bool:
+        """Whether the query shows each record of the table once, as it is stored."""
+        return self.mode == "snapshot" and self.merges_logs and self.scope is None and not self.takes_path_values
 
     @property
     def slice_bytes(self) -> int:
@@ -55,4 +68,6 @@ def snapshot_query(options: Options) -> SnapshotQuery:
         skips_data=options.flag(DATA_SKIPPING),
         merge_bytes=options.integer(MERGE_SIZE),
         verifies_pages=options.flag(VERIFY_CHECKSUMS),
+        merges_logs=options.text(MERGE_TYPE).strip().lower() != "skip_merge",
+        takes_path_values=options.flag(PATH_VALUES),
     )

@@ -18,8 +18,8 @@ from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.storage_protocol import Storage
 
-#: Table, slice, what of its logs counts, how records merge.
-SliceIdentity: TypeAlias = tuple[str, FileSlice, Visibility | str | None, RecordContext | None]
+#: Table, slice, what of its logs counts, how records merge, and whether they do.
+SliceIdentity: TypeAlias = tuple[str, FileSlice, Visibility | str | None, RecordContext | None, bool]
 
 _DELTA_BYTES: Final = 64 << 20
 _COUNTS: Final = 100_000
@@ -32,15 +32,24 @@ def slice_identity(snapshot: Snapshot, file_slice: FileSlice) -> SliceIdentity:
     do.
     """
     if not file_slice.logs:
-        return snapshot.storage.uri, file_slice, None, None
+        return snapshot.storage.uri, file_slice, None, None, True
     whole = snapshot.timeline.visibility
-    return snapshot.storage.uri, file_slice, whole if snapshot.config.layout == 1 or whole.until is not None else None, snapshot.context
+    visibility = whole if snapshot.config.layout == 1 or whole.until is not None else None
+    return snapshot.storage.uri, file_slice, visibility, snapshot.context, snapshot.query.merges_logs
 
 
 _counts: Final[LruCache[SliceIdentity, int]] = LruCache(_COUNTS)
 _deltas: Final[LruCache[tuple[SliceIdentity, tuple[str, ...] | None, tuple[int, int]], Delta]] = LruCache(
     _DELTA_BYTES, lambda delta: delta.rows.nbytes + delta.masked.nbytes
 )
+
+
+def slice_task(
+    snapshot: Snapshot, file_slice: FileSlice, columns: tuple[str, ...] | None = None, part: tuple[int, int] = (0, 1)
+) -> SliceTask:
+    """Return the task that merges a slice, or a part of it, as the snapshot sees it."""
+    unmerged = not snapshot.query.merges_logs
+    return SliceTask(file_slice, snapshot.timeline.visibility, snapshot.config.layout, columns, part, unmerged)
 
 
 def count_slice(snapshot: Snapshot, file_slice: FileSlice) -> int:
@@ -63,7 +72,7 @@ def count_slice(snapshot: Snapshot, file_slice: FileSlice) -> int:
 
 
 def _counted(snapshot: Snapshot, file_slice: FileSlice) -> int:
-    task = SliceTask(snapshot.with_checksums(file_slice), snapshot.timeline.visibility, snapshot.config.layout)
+    task = slice_task(snapshot, snapshot.with_checksums(file_slice))
     return count_merged(snapshot.storage, snapshot.context, task, limit_bytes=snapshot.query.slice_bytes)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.errors import CorruptTableError, KeyFieldError
+from pyhudi.errors import CorruptTableError, KeyFieldError, UsageError
 from pyhudi.fsview.checked_logs import with_checksums
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.fsview.slice_list import SliceList
@@ -31,6 +32,9 @@ from pyhudi.timeline.clock import parse_time
 from pyhudi.timeline.moved_timeline import TimelineMovedError
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
+
+#: So many partitions are named in an error.
+_MOST_NAMED: Final = 5
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,9 @@ class Snapshot:
     @property
     def scope(self) -> str:
         """A text that differs between selections of the same files; empty when all files of the table count."""
-        return ""
+        query = self.query
+        scope = "" if query.scope is None else f", of {query.scope}"
+        return f"{scope}{'' if query.merges_logs else ', unmerged'}{', values of paths' if query.takes_path_values else ''}"
 
     @property
     def instant(self) -> str | None:
@@ -85,7 +91,7 @@ class Snapshot:
     @cached_property
     def partition_paths(self) -> tuple[str, ...]:
         """Paths of all partitions, sorted; `("",)` for a table without partition fields."""
-        return self._view.partition_paths()
+        return self._in_scope(self._view.partition_paths())
 
     @cached_property
     def live_partitions(self) -> tuple[str, ...]:
@@ -114,11 +120,17 @@ class Snapshot:
     @cached_property
     def partition_folders(self) -> tuple[str, ...]:
         """Folders that can be partitions by their depth, none of them listed; every partition is at or below one."""
-        return self._view.partition_folders()
+        folders, scope = self._view.partition_folders(), self.query.scope
+        return folders if scope is None else tuple(folder for folder in folders if scope.may_hold_below(folder))
 
     def partitions_below(self, folder: str) -> tuple[str, ...]:
         """Return the partition paths at and below a folder; lists this folder only."""
-        return self._view.partitions_below(folder)
+        return self._in_scope(self._view.partitions_below(folder))
+
+    def _in_scope(self, paths: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the partitions that the query reads."""
+        scope = self.query.scope
+        return paths if scope is None else tuple(path for path in paths if scope.holds(path))
 
     def slices(self, partition_path: str) -> tuple[FileSlice, ...]:
         """Return the file slices of a partition that hold its rows; lists this partition only.
@@ -185,12 +197,30 @@ def open_snapshot(storage: Storage, query: SnapshotQuery, config: TableConfig | 
         TableNotFound: there is no table.
         CorruptTableError: properties or timeline are damaged.
         UnsupportedError: the table has a version or a feature that is not served.
-        UsageError: `as_of` is no time, or files of that time were cleaned away.
+        UsageError: `as_of` is no time, files of that time were cleaned away, or the table has none of the partitions that are asked for.
     """
     try:
-        return _open(storage, query, config or TableConfig(load_properties(storage)))
+        snapshot = _open(storage, query, config or TableConfig(load_properties(storage)))
     except TimelineMovedError:
-        return _open(storage, query, TableConfig(load_properties(storage)))
+        snapshot = _open(storage, query, TableConfig(load_properties(storage)))
+    check_scope(snapshot)
+    return snapshot
+
+
+def check_scope(snapshot: Snapshot) -> None:
+    """Refuse a query of partitions that a table does not have: no rows would be taken for an empty partition.
+
+    Raises:
+        UsageError: none of the paths names a partition.
+    """
+    scope = snapshot.query.scope
+    if scope is None or snapshot.instant is None:
+        return
+    whole = replace(snapshot, query=replace(snapshot.query, scope=None))
+    if not any(map(scope.holds, whole.partition_paths)):
+        paths = whole.partition_paths
+        known = ", ".join(f"'{path}'" for path in paths[:_MOST_NAMED]) + (" ..." if len(paths) > _MOST_NAMED else "")
+        raise UsageError(f"table {snapshot.storage.uri} has no partition '{scope}'; it has {known or 'none'}.")
 
 
 def _open(storage: Storage, query: SnapshotQuery, config: TableConfig) -> Snapshot:

@@ -14,23 +14,19 @@ from pyspark.sql.readwriter import DataFrameReader
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from pyhudi.errors import OptionError, UsageError
-from pyhudi.read.incremental.incremental import SCHEMA_AT_END, ChangesQuery
-from pyhudi.read.snapshot.query_type import AS_OF, QUERY_TYPE, SnapshotQuery, snapshot_query
+from pyhudi.read.incremental.changes_options import changes_query, is_incremental
+from pyhudi.read.incremental.incremental import ChangesQuery
+from pyhudi.read.snapshot.find_table import PATHS, split_paths
+from pyhudi.read.snapshot.query_type import SnapshotQuery, snapshot_query
 from pyhudi.spark.jvm.patches import Hook
 from pyhudi.spark.options.writer_state import option_text
 from pyhudi.spark.scan.delta_files import MERGE_FOLDER
-from pyhudi.spec.options import Options, merge_options, resolve
+from pyhudi.spec.options import merge_options, resolve
 
 Reader: TypeAlias = DataFrameReader | DataStreamReader
 
 _ATTRIBUTE = "_pyhudi_request"
 _FORMATS = frozenset({"hudi", "org.apache.hudi"})
-_GLOB = frozenset("*?[]{}")
-_BEGIN = "hoodie.datasource.read.begin.instanttime"
-_END = "hoodie.datasource.read.end.instanttime"
-_FORMAT = "hoodie.datasource.query.incremental.format"
-_TIMES_OF_VERSION = "hoodie.datasource.read.incr.table.version"
-_FULL_SCAN = "hoodie.datasource.read.incr.fallback.fulltablescan.enable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +51,30 @@ class ReadRequest:
         """Return the request with what `load` itself was told: a format, a schema and options."""
         return replace(self, source=source or self.source, has_schema=self.has_schema or schema is not None).with_options(given)
 
-    def location(self, path: str | list[str] | None) -> str:
-        """Return the one path to load.
+    def locations(self, path: str | list[str] | None) -> list[str]:
+        """Return the paths to load: those of `load`, or of the option `path`, and those of `hoodie.datasource.read.paths`.
 
         Raises:
-            UsageError: no path, several, or a schema was given.
+            UsageError: no path or a schema was given.
         """
         if self.has_schema:
             raise UsageError("a Hudi table has its own schema: leave out schema(...) and select or cast columns afterwards.")
         named = next((value for name, value in self.options.items() if name.lower() == "path"), None)
         paths = [path] if isinstance(path, str) else list(path or ([named] if named else []))
+        paths += split_paths(next((value for name, value in self.options.items() if name.lower() == PATHS), ""))
+        if not paths:
+            raise UsageError("spark.read.format('hudi').load() takes the path of a table, or of partitions of one: load('/data/trips').")
+        return paths
+
+    def location(self, path: str | list[str] | None) -> str:
+        """Return the path of the table to load.
+
+        Raises:
+            UsageError: no path, several, or a schema was given.
+        """
+        paths = self.locations(path)
         if len(paths) != 1:
-            raise UsageError(
-                f"spark.read.format('hudi').load() takes the path of one table, got {len(paths)}: load('/data/trips')."
-                " Several tables are read one by one and joined with union."
-            )
+            raise UsageError(f"a stream is of one table, got {len(paths)} paths: readStream.format('hudi').load('/data/trips').")
         return paths[0]
 
     @property
@@ -86,44 +91,11 @@ class ReadRequest:
         Raises:
             OptionError: an option is unknown or has a bad value.
         """
-        given = {name: value for name, value in self.options.items() if name.lower() != "path"}
+        given = {name: value for name, value in self.options.items() if name.lower() not in ("path", PATHS)}
+        if any(name.lower() == PATHS for name in defaults or {}):
+            raise OptionError(f"{PATHS} is an option of one read, not a setting of a session: reader.option('{PATHS}', ...).")
         options = resolve(merge_options(defaults or {}, given))
-        return _changes(options) if is_incremental(options) else snapshot_query(options)
-
-
-def is_incremental(options: Options) -> bool:
-    """Tell whether options ask for changes, and not for a state of the table."""
-    return options.text(QUERY_TYPE).strip().lower() == "incremental"
-
-
-def _changes(options: Options) -> ChangesQuery:
-    """Return the query of an incremental read."""
-    if options.get(AS_OF) is not None:
-        raise OptionError(f"{AS_OF} is for snapshots; an incremental read ends at {_END}.")
-    since = options.get(_BEGIN)
-    if since is None:
-        raise OptionError(f"an incremental read needs {_BEGIN}: an instant, a date or time, or 'earliest'.")
-    return ChangesQuery(
-        since,
-        options.get(_END),
-        may_scan=options.flag(_FULL_SCAN),
-        by_requested=options.get(_TIMES_OF_VERSION) == "6",
-        change_data=(options.get(_FORMAT) or "").lower() == "cdc",
-        schema_at_end=options.flag(SCHEMA_AT_END),
-    )
-
-
-def refuse_glob(path: str) -> None:
-    """Explain a path at which there is no table, when it looks like a pattern.
-
-    Raises:
-        OptionError: the path holds characters of glob patterns.
-    """
-    if _GLOB & set(path):
-        raise OptionError(
-            f"'{path}' is a pattern, and a Hudi table is loaded by its own path: filter on the partition columns"
-            " instead, only the partitions that pass are listed."
-        )
+        return changes_query(options) if is_incremental(options) else snapshot_query(options)
 
 
 def request_of(reader: Reader) -> ReadRequest:

@@ -9,10 +9,19 @@ from typing import Final
 from pyspark.sql import SparkSession
 
 from pyhudi.errors import UnsupportedError
+from pyhudi.read.incremental.changes_options import is_incremental
 from pyhudi.read.incremental.incremental import SCHEMA_AT_END
-from pyhudi.read.snapshot.query_type import DATA_SKIPPING, MERGE_SIZE, METADATA_TABLE, QUERY_TYPE, SnapshotQuery, snapshot_query
+from pyhudi.read.snapshot.query_type import (
+    DATA_SKIPPING,
+    MERGE_SIZE,
+    MERGE_TYPE,
+    METADATA_TABLE,
+    PATH_VALUES,
+    QUERY_TYPE,
+    SnapshotQuery,
+    snapshot_query,
+)
 from pyhudi.spark.jvm import jvm
-from pyhudi.spark.options.read_request import is_incremental
 from pyhudi.spec.options import Options, merge_options, note_without_effect, resolve, same_key
 from pyhudi.storage.defaults_file import default_write_options
 
@@ -20,7 +29,7 @@ _PREFIX: Final = "hoodie."
 _SPARK_PREFIX: Final = "spark.hoodie."
 #: How settings of pyhudi's own that hold for all options begin.
 _ABOUT_OPTIONS: Final = "pyhudi.options."
-_OF_READS: Final = (QUERY_TYPE, METADATA_TABLE, DATA_SKIPPING, MERGE_SIZE, SCHEMA_AT_END)
+_OF_READS: Final = (QUERY_TYPE, METADATA_TABLE, DATA_SKIPPING, MERGE_SIZE, MERGE_TYPE, PATH_VALUES, SCHEMA_AT_END)
 
 
 def session_options(session: SparkSession) -> dict[str, str]:
@@ -45,7 +54,7 @@ def table_query(session: SparkSession, *, whole: bool = False) -> SnapshotQuery:
     """
     options = _of_reads(session)
     if whole:
-        return replace(snapshot_query(options), mode="snapshot")
+        return replace(snapshot_query(options), mode="snapshot", merges_logs=True, takes_path_values=False)
     if is_incremental(options):
         raise UnsupportedError(
             f"{QUERY_TYPE}=incremental is not served as a setting of a session: ask hudi_table_changes('table', 'latest_state', '<begin>')"
@@ -62,7 +71,7 @@ def shows_schema_at_end(session: SparkSession) -> bool:
 def shows_whole(session: SparkSession) -> bool:
     """Tell whether the session's own reads of tables show all rows, too."""
     options = _of_reads(session)
-    return not is_incremental(options) and snapshot_query(options).mode == "snapshot"
+    return not is_incremental(options) and snapshot_query(options).shows_all_rows
 
 
 def _of_reads(session: SparkSession) -> Options:

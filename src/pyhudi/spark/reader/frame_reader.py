@@ -6,22 +6,24 @@ session was enabled and the reader's format, or the table's provider in the cata
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.readwriter import DataFrameReader
 
-from pyhudi.errors import TableNotFound, UsageError
+from pyhudi.errors import UsageError
 from pyhudi.read.incremental.incremental import ChangesQuery
+from pyhudi.read.snapshot.find_table import find_table
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.catalog.relation_cache import catalog_order
 from pyhudi.spark.jvm.patches import Hook, IsEnabled, replace_methods
-from pyhudi.spark.options.read_request import ReadRequest, noting_hooks, refuse_glob, request_of
+from pyhudi.spark.options.read_request import ReadRequest, noting_hooks, request_of
 from pyhudi.spark.options.session_options import read_defaults
 from pyhudi.spark.reader.read_frame import read_frame
-from pyhudi.storage.open_storage import open_storage
 
 
 def install(is_enabled: IsEnabled) -> None:
@@ -33,18 +35,18 @@ def install(is_enabled: IsEnabled) -> None:
     replace_methods(DataFrameReader, {**noting_hooks(), **_reading_hooks(is_enabled)})
 
 
-def load(session: SparkSession, path: str, query: SnapshotQuery | ChangesQuery, merge_folder: str | None = None) -> DataFrame:
-    """Return what a query asks of the table at a path; `merge_folder` is the option `pyhudi.merge.folder`.
+def load(session: SparkSession, paths: Sequence[str], query: SnapshotQuery | ChangesQuery, merge_folder: str | None = None) -> DataFrame:
+    """Return what a query asks of the table at a path, or of partitions of one; `merge_folder` is the option `pyhudi.merge.folder`.
 
     Raises:
         TableNotFound: there is no table.
-        OptionError: the path is a pattern, or the query's time is none.
+        UsageError: the paths are of several tables, or name no partition.
+        OptionError: the query's time is none.
     """
-    try:
-        return read_frame(session, open_storage(path), query, merge_folder)
-    except TableNotFound:
-        refuse_glob(path)
-        raise
+    storage, scope = find_table(paths)
+    frame = read_frame(session, storage, query if scope is None else replace(query, scope=scope), merge_folder)
+    filters = query.filters if isinstance(query, ChangesQuery) else ()
+    return functools.reduce(DataFrame.filter, filters, frame)
 
 
 def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
@@ -62,7 +64,7 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
         request = request_of(reader).with_arguments(format, schema, options)
         if not (request.is_hudi and is_enabled(session)):
             return original(reader, path, format, schema, **options)
-        return load(session, request.location(path), request.query(read_defaults(session)), request.merge_folder)
+        return load(session, request.locations(path), request.query(read_defaults(session)), request.merge_folder)
 
     def table_hook(reader: DataFrameReader, original: Hook, tableName: str) -> Any:  # noqa: N803
         session = reader._spark  # noqa: SLF001
@@ -87,7 +89,7 @@ def read_with(session: SparkSession, path: str, request: ReadRequest, last: Sequ
         OptionError: an option is unknown or has a bad value.
     """
     query = request.query(read_defaults(session))
-    frame = load(session, path, query, request.merge_folder)
+    frame = load(session, request.locations(path), query, request.merge_folder)
     if isinstance(query, ChangesQuery) and query.change_data:
         return frame
     ordered = catalog_order(frame.columns, last)

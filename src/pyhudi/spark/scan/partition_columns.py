@@ -22,27 +22,33 @@ _UNKNOWN = "UNKNOWN"
 _TIMESTAMP_GENERATORS = frozenset({KeyGeneratorType.TIMESTAMP, KeyGeneratorType.TIMESTAMP_AVRO})
 
 
-def partition_columns(columns: StructType, config: TableConfig) -> StructType:
+def partition_columns(columns: StructType, config: TableConfig, *, only_in_paths: bool = False) -> StructType:
     """Return the partition columns that Spark takes from the paths, in the order of the path.
 
     Args:
         columns: All columns that the files may hold.
         config: The table's properties.
+        only_in_paths: What the files hold does not count (`hoodie.datasource.read.extract.partition.values.from.path`).
     """
+    only_in_paths = only_in_paths or config.drop_partition_columns
     types = {field.name: field.dataType for field in columns}
     fields = []
-    for name, kind in zip(config.partition_fields, _kinds(config), strict=True):
-        data_type = None if kind == _UNKNOWN else _partition_type(types.get(name), config, is_timestamp=kind == "TIMESTAMP")
+    for name, kind in zip(config.partition_fields, _kinds(config, only_in_paths=only_in_paths), strict=True):
+        data_type = (
+            None
+            if kind == _UNKNOWN
+            else _partition_type(types.get(name), config, is_timestamp=kind == "TIMESTAMP", only_in_paths=only_in_paths)
+        )
         if data_type is not None:
             fields.append(StructField(name, data_type))
     return StructType(fields)
 
 
-def _partition_type(stored_type: DataType | None, config: TableConfig, *, is_timestamp: bool) -> DataType | None:
+def _partition_type(stored_type: DataType | None, config: TableConfig, *, is_timestamp: bool, only_in_paths: bool) -> DataType | None:
     """Return a partition column's type on Spark, or None when its values are read from the files alone."""
     if stored_type is None:  # a nested field, or one that the writer dropped from the files
-        return StringType() if config.drop_partition_columns else None
-    if config.drop_partition_columns:
+        return StringType() if only_in_paths else None
+    if only_in_paths:
         return StringType() if is_timestamp else stored_type
     if is_timestamp and isinstance(stored_type, StringType) and not has_string_input(config.properties):
         return stored_type  # numbers, of which an UPDATE or DELETE of Apache Hudi has left the path's text in the table's schema
@@ -51,10 +57,10 @@ def _partition_type(stored_type: DataType | None, config: TableConfig, *, is_tim
     return stored_type
 
 
-def _kinds(config: TableConfig) -> tuple[str | None, ...]:
+def _kinds(config: TableConfig, *, only_in_paths: bool) -> tuple[str | None, ...]:
     """Return what each partition field's own generator is, where the table says so."""
     if config.key_generator in _TIMESTAMP_GENERATORS:
         return ("TIMESTAMP",) * len(config.partition_fields)
-    if config.key_generator.family is KeyGeneratorType.CUSTOM and not config.drop_partition_columns:
+    if config.key_generator.family is KeyGeneratorType.CUSTOM and not only_in_paths:
         return tuple(kind or _UNKNOWN for kind in config.partition_field_types)
     return config.partition_field_types

@@ -60,8 +60,9 @@ def _scan_part(session: SparkSession, snapshot: Snapshot, merge_folder: str | No
         columns = with_meta_columns(columns)
     fields = spark_schema(columns)
     # Without the columns in the files there is no other place to look at, and listing says which path does not hold them.
-    in_paths = snapshot.config.drop_partition_columns or snapshot.paths_hold_values
-    partitioned_by = partition_columns(fields, snapshot.config) if in_paths else StructType()
+    only_in_paths = snapshot.config.drop_partition_columns or snapshot.query.takes_path_values
+    in_paths = only_in_paths or snapshot.paths_hold_values
+    partitioned_by = partition_columns(fields, snapshot.config, only_in_paths=only_in_paths) if in_paths else StructType()
     missing = [field for field in partitioned_by.fields if field.name not in fields.names]
     index = SnapshotFileIndex(session, snapshot, partitioned_by, merge_folder, part)
     remember(index)

@@ -24,7 +24,7 @@ from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.meta_column_writer import without_identity
 from pyhudi.kernels.merge.slice_delta import SliceTask, slice_delta
-from pyhudi.read.snapshot.slice_cache import SliceIdentity, slice_identity
+from pyhudi.read.snapshot.slice_cache import SliceIdentity, slice_identity, slice_task
 from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.spark.engine.task_engine import SparkEngine
 from pyhudi.spark.scan.delta_files import DeltaFile, DeltaFolder
@@ -75,11 +75,6 @@ def merge_slices(session: SparkSession, snapshot: Snapshot, slices: Sequence[Fil
     return [matches[identity] for identity in identities]
 
 
-def slice_task(snapshot: Snapshot, one: FileSlice, part: tuple[int, int] = (0, 1)) -> SliceTask:
-    """Return the task that merges a slice, or a part of it, as the snapshot sees it."""
-    return SliceTask(one, snapshot.timeline.visibility, snapshot.config.layout, part=part)
-
-
 def _merge_slice(session: SparkSession, snapshot: Snapshot, slices: Sequence[FileSlice], folder: DeltaFolder) -> list[MergedSlice]:
     if not slices:
         return []
@@ -110,7 +105,7 @@ _numbers = itertools.count()
 def _tasks(snapshot: Snapshot, one: FileSlice) -> list[_PartTask]:
     one = snapshot.with_checksums(one)
     count = max(1, -(-sum(log.size for log in one.logs) // snapshot.query.slice_bytes))
-    return [_PartTask(slice_task(snapshot, one, (part, count)), f"{one.group.file_id}-{next(_numbers)}") for part in range(count)]
+    return [_PartTask(slice_task(snapshot, one, part=(part, count)), f"{one.group.file_id}-{next(_numbers)}") for part in range(count)]
 
 
 def _merge_part(storage: Storage, context: RecordContext, folder: DeltaFolder, task: _PartTask) -> MergedSlice:

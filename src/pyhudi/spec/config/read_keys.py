@@ -65,6 +65,37 @@ READING: tuple[ConfigKey, ...] = (
         default="false",
     ),
     served(
+        "hoodie.datasource.read.incr.path.glob",
+        "Incremental read: only file slices of which a file's path ends as this pattern says, such as `/city=oslo/*`; `*` crosses folders.",
+    ),
+    served(
+        "hoodie.datasource.read.incr.filters", "Incremental read: only rows for which these SQL conditions, parted by commas, are true."
+    ),
+    served(
+        "hoodie.read.timeline.holes.resolution.policy",
+        "Incremental read by requested times, as of table version 6, when a write is pending before a completed one: refuse (FAIL), end"
+        " before it (BLOCK), or go by completion times, which tables from version 8 on keep (USE_TRANSITION_TIME).",
+        default="BLOCK",
+        choices=("FAIL", "BLOCK", "USE_TRANSITION_TIME"),
+    ),
+    served(
+        "hoodie.datasource.read.paths",
+        "Paths of partitions of one table, parted by commas, also patterns, next to those that load() is given: only their rows are read.",
+    ),
+    served(
+        "hoodie.datasource.merge.type",
+        "skip_merge: the rows of log files come next to those of base files, every version of a record, deleted ones too.",
+        default="payload_combine",
+        choices=("payload_combine", "skip_merge"),
+    ),
+    served(
+        "hoodie.datasource.read.extract.partition.values.from.path",
+        "Partition columns have the values that the partition's path holds, not those in the files; with a timestamp-based key generator"
+        " they are texts then.",
+        Kind.FLAG,
+        "false",
+    ),
+    served(
         "hoodie.datasource.read.incr.table.version",
         "Incremental read: the table version whose times begin and end mean: completion times, in 6 requested times; by default the"
         " table's own.",
@@ -99,19 +130,11 @@ READING: tuple[ConfigKey, ...] = (
         hoodie.hfile.* hoodie.memory.dfs.buffer.max.size
         """,
     ),
+    *refused("hoodie.datasource.query.incremental.format is the key", "hoodie.datasource.query.incremental.type"),
     *refused(
-        f"incremental reading {_LATER}",
-        "hoodie.datasource.query.incremental.type hoodie.datasource.read.incr.*",
+        "Spark's readers do not look at it, and it is for those of Hive: hoodie.datasource.merge.type=skip_merge is that of Spark",
+        "hoodie.realtime.merge.skip=false",
     ),
-    *refused(
-        f"unmerged reading of merge-on-read tables {_LATER}",
-        "hoodie.datasource.merge.type=payload_combine hoodie.realtime.merge.skip=false",
-    ),
-    *refused(
-        "partition columns are read as they are stored; only where files leave them out, they are taken from the path",
-        "hoodie.datasource.read.extract.partition.values.from.path=false",
-    ),
-    *refused("one table is read by its own path", "hoodie.datasource.read.paths"),
     *refused(
         "SQL's table-valued functions show that: hudi_filesystem_view, hudi_query_timeline",
         """
@@ -121,6 +144,5 @@ READING: tuple[ConfigKey, ...] = (
         hoodie.datasource.read.table.valued.function.filesystem.relation.subpath
         """,
     ),
-    *refused("each read takes what is committed when it begins", "hoodie.read.timeline.holes.resolution.policy=fail"),
     *refused(f"large objects out of line: that {_LATER}", "hoodie.read.blob.* hoodie.blob.**"),
 )

@@ -223,6 +223,7 @@ class ReadMethods(TableHandle):
         *,
         meta_columns: bool = False,
         schema_at_end: bool = False,
+        options: Options | None = None,
     ) -> pa.Table:
         """Return the rows that were written after `since` up to and including `until`, with the values that they have at `until`.
 
@@ -233,6 +234,7 @@ class ReadMethods(TableHandle):
                 captures its changes (`hoodie.table.cdc.enabled`).
             meta_columns: put the five `_hoodie_*` columns first.
             schema_at_end: return the columns that the table had at `until`, not its latest ones, which are null in rows from before.
+            options: `hoodie.*` options of incremental reads, such as `hoodie.datasource.read.incr.filters`.
 
         Returns:
             With `latest_state` the columns of `schema`, with `cdc` the strings `op` (`i`, `u` or `d`), `ts_ms`, `before` and `after`.
@@ -246,7 +248,7 @@ class ReadMethods(TableHandle):
             >>> table.changes(since="2026-01-02 03:30").to_pylist()
             [{'id': 2, 'city': 'oslo', 'ts': 20, 'fare': 13.5}]
         """
-        return changes(self.storage, since, until, format, meta_columns=meta_columns, schema_at_end=schema_at_end)
+        return changes(self.storage, since, until, format, meta_columns=meta_columns, schema_at_end=schema_at_end, options=options)
 
     def history(self) -> pa.Table:
         """Return one row for each action of the timeline and of its archive, oldest first.
