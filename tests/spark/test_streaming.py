@@ -20,9 +20,7 @@ from pyhudi import HudiTable
 from pyhudi.errors import OptionError, UnsupportedError, UsageError
 from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.spark.streaming.stream_sink import StreamSink
-from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.workers import wait_for_background
-from tests.unit.table.tables import make_table
 
 pytestmark = pytest.mark.spark
 
@@ -268,25 +266,31 @@ class Limited:
         return result
 
 
-@pytest.mark.parametrize(("error", "lines"), [("BrokenPipeError", 1), ("ValueError", 9)])
-def test_source_of_a_stopped_stream_ends_with_one_line(tmp_path: Path, error: str, lines: int) -> None:
-    make_table(LocalStorage(str(tmp_path / "t")))
-    # As PySpark's process of the source ends: it reads no further call, and fails to answer.
+@pytest.mark.parametrize(
+    ("begun", "error", "lines"),
+    [
+        ("EOFError", "BrokenPipeError", 1),  # stopped between two calls
+        ("ConnectionResetError", "BrokenPipeError", 1),
+        ("BrokenPipeError", "BrokenPipeError", 1),  # stopped before the source was ready
+        ("EOFError", "ValueError", 9),
+        ("ValueError", "BrokenPipeError", 9),
+    ],
+)
+def test_source_of_a_stopped_stream_ends_with_one_line(begun: str, error: str, lines: int) -> None:
+    # As PySpark's process of the source ends: it cannot read or answer, and fails to say so.
     script = f"""
-import sys, types
-sys.modules["__main__"].__spec__ = types.SimpleNamespace(name="pyspark.sql.streaming.python_streaming_source_runner")
-from pyspark.sql.types import StructType
+import pickle, sys, types
 from pyhudi.spark.streaming.stream_source import HudiStream
-reader = HudiStream({{"path": {str(tmp_path / "t")!r}}}).streamReader(StructType())
+pickled = pickle.dumps(HudiStream({{"path": "/data/t"}}))
+sys.modules["__main__"].__spec__ = types.SimpleNamespace(name="pyspark.sql.streaming.python_streaming_source_runner")
+source = pickle.loads(pickled)
+assert source.options == {{"path": "/data/t"}}
 try:
-    try:
-        raise EOFError
-    finally:
-        reader.stop()
+    raise {begun}
 except BaseException:
     raise {error}
 """
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert ended.returncode == 1
     assert len(ended.stderr.splitlines()) >= lines, ended.stderr
-    assert (len(ended.stderr.splitlines()) == 1 and ended.stderr.endswith("/t was stopped\n")) == (lines == 1)
+    assert (ended.stderr == "pyhudi: the stream of table /data/t was stopped\n") == (lines == 1)

@@ -83,7 +83,12 @@ class LockDescriptor:
         return os.fstat(self._descriptor).st_nlink == 0
 
     def is_at(self, path: str) -> bool:
-        """Tell whether the file is the one of a path; on NFS a deleted file keeps a name, so that the count of names tells nothing."""
+        """Tell whether the file is the one of a path, and opened by this process: a forked child has no part in the lock.
+
+        On NFS a deleted file keeps a name, so that the count of names tells nothing.
+        """
+        if self._process != os.getpid():
+            return False
         try:
             status = Path(path).lstat()
         except (FileNotFoundError, NotADirectoryError):

@@ -7,6 +7,7 @@ Rules: `HoodieHeartbeatClient`, `HoodieHeartbeatUtils`; docs/format/concurrency.
 from __future__ import annotations
 
 import logging
+import os
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -108,6 +109,7 @@ class Heartbeat:
         """Write nothing yet."""
         self._storage, self._requested, self._clock, self._settings = storage, requested, clock, settings
         self._last_ms = 0
+        self._process = os.getpid()
         self._is_lost = False
         failed = f"no heartbeat of {requested} in table {storage.uri} could be written"
         self._renewal = Renewal(settings.interval_ms / 1000, self._renew, failed)
@@ -123,7 +125,9 @@ class Heartbeat:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Delete the file; one that cannot be deleted expires."""
+        """Delete the file; one that cannot be deleted expires. A forked child leaves the heartbeat of its parent alone."""
+        if self._process != os.getpid():
+            return
         self._renewal.stop(_LAST_BEAT_S)
         try:
             self._storage.delete(heartbeat_path(self._requested))

@@ -118,6 +118,15 @@ def test_child_that_leaves_the_block_does_not_end_the_lock_of_its_parent(storage
         os._exit(0)
 
 
+def test_a_write_holds_its_lock_in_the_process_that_took_it_alone(storage) -> None:
+    with storage.lock(1) as lock:
+        child = os.fork()
+        if child == 0:
+            os._exit(1 if lock.is_held() else 0)  # an error ends the child with 1, too
+        assert os.waitpid(child, 0)[1] == 0
+        assert lock.is_held()
+
+
 def test_child_closes_no_file_that_has_taken_the_descriptor_of_the_lock(storage, tmp_path) -> None:
     """The lock's descriptor is closed in the child at once, and its number used again."""
     (tmp_path / "other").write_bytes(b"text")

@@ -79,3 +79,17 @@ def read_and_compare(base: Path, good: Any, name: str) -> None:
     except HudiError as error:
         result, problem = None, str(error)
     assert result == good if result is not None else name in problem
+
+
+def test_folder_with_the_name_of_a_completed_commit_is_damage_and_no_failed_write(tmp_path: Path) -> None:
+    """Version 6 lists its timeline with the kinds of the entries; the commit only appended, so that nothing else tells of it."""
+    options = {"hoodie.write.table.version": "6"}
+    table = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"], table_type="MERGE_ON_READ", options=options)
+    for turn in range(2):
+        table.upsert([ride(1, value=turn)])
+    newest = max((tmp_path / "t" / ".hoodie").glob("*.deltacommit"))
+    newest.unlink()
+    newest.mkdir()
+    for use in (lambda: HudiTable.open(tmp_path / "t").to_arrow(), lambda: table.upsert([ride(2)])):
+        with pytest.raises(CorruptTableError, match=rf"{newest.name}'.*is a folder"):
+            use()

@@ -217,6 +217,7 @@ def test_every_commit_repeats_the_version_and_the_history_holds_all(table: HudiT
         (RetypeColumn(("inner",), pa.string()), "cannot become"),
         (AddColumn(("new",), pa.string(), position="nobody"), "nobody"),
         (DropColumn(("_hoodie_file_name",)), "fills itself"),
+        (RenameColumn(("name",), "_hoodie_record_key"), "cannot become _hoodie_record_key"),
     ],
 )
 def test_impossible_changes_are_refused_and_nothing_is_written(table: HudiTable, change: Any, says: str) -> None:

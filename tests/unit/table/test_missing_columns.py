@@ -93,6 +93,14 @@ def test_data_without_rows_and_columns_change_nothing(table: HudiTable, write: C
     assert rows(table) == [ANN, BOB]
 
 
+@pytest.mark.parametrize("write", ["upsert", "insert", "bulk_insert", "overwrite", "delete"])
+@pytest.mark.parametrize("data", [{}, [{}], [{}, {}], pa.table({"id": [1]}).select([])])
+def test_rows_without_any_column_are_refused(table: HudiTable, write: str, data: Any) -> None:
+    with pytest.raises(SchemaError, match=r"no columns, and [12] rows"):
+        getattr(table, write)(data)
+    assert rows(table) == [ANN, BOB]
+
+
 def test_column_that_marks_deletes_may_be_missing(table: HudiTable) -> None:
     assert table.upsert([{**ANN, "_hoodie_is_deleted": True}]).new_columns == ("_hoodie_is_deleted",)
     assert table.upsert([{**BOB, "name": "rob"}]).updated == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import threading
 import time
@@ -38,6 +39,21 @@ def test_file_is_empty_and_gone_at_the_end(tmp_path) -> None:
         assert (tmp_path / ".hoodie" / ".heartbeat" / T).read_bytes() == b""
         assert is_alive(storage, T, SystemClock())
     assert list((tmp_path / ".hoodie" / ".heartbeat").iterdir()) == []
+
+
+def test_forked_child_does_not_end_the_heartbeat_of_its_parent(tmp_path) -> None:
+    storage = LocalStorage(str(tmp_path))
+    heartbeat = Heartbeat(storage, T, SystemClock()).__enter__()
+    child = os.fork()
+    if child == 0:
+        try:
+            heartbeat.__exit__()
+        finally:
+            os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert storage.stat(heartbeat_path(T)) is not None
+    heartbeat.__exit__()
+    assert storage.stat(heartbeat_path(T)) is None
 
 
 def test_file_goes_when_the_write_fails() -> None:

@@ -64,6 +64,16 @@ class HudiStream(DataSource):
         """Return the name under which the source is registered."""
         return NAME
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Begin in another process. Where offsets are told, a query that Spark stops ends this process with one line.
+
+        Spark stops a query by closing the connection. PySpark then fails to read or to answer, at any step of this process, fails to
+        report that, and would print the tracebacks of both.
+        """
+        self.__dict__.update(state)
+        if _is_source_process():
+            sys.excepthook = partial(_report_end, self.options.get(_PATH, ""), sys.excepthook)
+
     def schema(self) -> StructType:
         """Return the columns: those of change data, or the table's with its meta columns first."""
         return spark_schema(_columns(*_open_source(self.options)))
@@ -139,14 +149,6 @@ class _Reader(DataSourceStreamReader):
         bare = replace(selection, snapshot=replace(selection.snapshot))
         return [_Slice(bare, file_slice, self._schema) for file_slice in file_slices]
 
-    def stop(self) -> None:
-        """Say in one line that the stream ended, where Spark closed the connection: so it stops a query.
-
-        PySpark's process of the source calls this with its `EOFError` under way, fails to answer, and would print two tracebacks.
-        """
-        if isinstance(sys.exc_info()[1], EOFError) and _is_source_process():
-            sys.excepthook = partial(_report_end, self._storage.uri, sys.excepthook)
-
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one part of a batch."""
         assert isinstance(partition, _Slice | _Changes)
@@ -163,10 +165,17 @@ def _is_source_process() -> bool:
 
 
 def _report_end(uri: str, otherwise: _ExceptHook, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    if isinstance(error, ConnectionError):
+    if all(isinstance(cause, EOFError | ConnectionError) for cause in _causes(error)):
         print(f"pyhudi: the stream of table {uri} was stopped", file=sys.stderr)  # noqa: T201 - its log is this process's stderr
     else:
         otherwise(kind, error, trace)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and those that were being handled when it was raised."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def stream_options(given: Mapping[str, str]) -> Options:

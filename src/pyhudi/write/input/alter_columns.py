@@ -159,18 +159,24 @@ def _before_partition_columns(schema: InternalSchema, config: TableConfig) -> Po
     return names[-1] if names else None
 
 
+def _check_new_name(one: RenameColumn, name: str) -> None:
+    if is_meta_column(one.name):
+        raise SchemaError(f"{name} cannot become {one.name}: that is a column that Hudi fills itself. Take another name.")
+    if len(one.path) > 1:
+        return
+    if one.name == IS_DELETED:
+        raise SchemaError(f"{name} cannot become {IS_DELETED}: rows that hold true in it would count as deleted. Add that column again.")
+    check_name(one.name)
+
+
 def _check(one: Change, schema: InternalSchema, config: TableConfig, *, numbered: bool) -> None:
     name = ".".join(one.path)
-    if is_meta_column(one.path[0]) or (isinstance(one, RenameColumn) and is_meta_column(one.name)):
+    if is_meta_column(one.path[0]):
         raise SchemaError(f"{name} is a column that Hudi fills itself; it stays as it is.")
     if isinstance(one, AddColumn) and len(one.path) == 1:
         check_name(name)
-    if isinstance(one, RenameColumn) and len(one.path) == 1:
-        if one.name == IS_DELETED:
-            raise SchemaError(
-                f"{name} cannot become {IS_DELETED}: rows that hold true in it would count as deleted. Add that column again."
-            )
-        check_name(one.name)
+    if isinstance(one, RenameColumn):
+        _check_new_name(one, name)
     if isinstance(one, DropColumn | RenameColumn | RetypeColumn):
         _check_fixed(one, schema, config)
     if numbered:

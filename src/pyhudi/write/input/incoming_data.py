@@ -29,7 +29,7 @@ def to_table(data: object, schema: Callable[[], pa.Schema] | None = None, *, com
         complete: refuse dicts that lack an entry which others have, and which is a column of `schema`.
 
     Raises:
-        SchemaError: a column's values have no common type, or a row lacks a column.
+        SchemaError: a column's values have no common type, a row lacks a column, or rows have no columns at all.
         UsageError: the data are of another kind, or a path leads to no Parquet file.
 
     Example:
@@ -50,7 +50,14 @@ def to_table(data: object, schema: Callable[[], pa.Schema] | None = None, *, com
             " a list of dicts, the path of a Parquet file, or an object with __arrow_c_stream__. For a Spark DataFrame call"
             " pyhudi.enable(spark) first."
         )
+    if table.num_rows and not table.num_columns:
+        raise _no_columns(table.num_rows)
     return table
+
+
+def _no_columns(row_count: int) -> SchemaError:
+    """Return the error for rows that would be lost without a word, or be written over others as no rows."""
+    return SchemaError(f"The data have no columns, and {row_count} rows: each row needs the columns of the table. Nothing was written.")
 
 
 def _arrow_of(data: object) -> pa.Table | None:
@@ -107,6 +114,8 @@ def _is_column(values: object) -> bool:
 
 def _from_rows(rows: Sequence[Mapping[str, object]], schema: pa.Schema | None, *, complete: bool) -> pa.Table:
     names = dict.fromkeys(name for row in rows for name in row)
+    if rows and not names:
+        raise _no_columns(len(rows))
     check_strings(names.keys(), "a row", "dicts whose keys are column names")
     if complete and schema is not None:
         refuse_incomplete_rows(rows, names, schema)
