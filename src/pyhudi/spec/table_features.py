@@ -41,8 +41,7 @@ def check_readable(config: TableConfig) -> None:
     if config.base_file_format != "PARQUET":
         raise _refusal(config, f"{keys.BASE_FILE_FORMAT}={config.base_file_format}", "only PARQUET base files are served")
     _refuse_flag(config, keys.MULTIPLE_BASE_FILE_FORMATS, "only PARQUET base files are served")
-    if base := config.properties.get(keys.BOOTSTRAP_BASE_PATH, ""):
-        raise _refusal(config, f"{keys.BOOTSTRAP_BASE_PATH}={base}", "bootstrapped tables come with a later release")
+    _check_bootstrap_index(config)
     if (kind := config.properties.get(keys.TABLE_FORMAT, "native").lower()) != "native":
         raise _refusal(config, f"{keys.TABLE_FORMAT}={kind}", "only the native format is served")
 
@@ -66,6 +65,17 @@ def _check_version(config: TableConfig, *, for_write: bool) -> None:
         check_served(config.version, for_write=for_write)
     except UnsupportedError as error:
         raise UnsupportedError(f"{error} (in hoodie.properties)") from None
+
+
+def _check_bootstrap_index(config: TableConfig) -> None:
+    """Refuse a bootstrapped table whose source files no index names."""
+    if not config.properties.get(keys.BOOTSTRAP_BASE_PATH, ""):
+        return
+    kind = config.properties.get(keys.BOOTSTRAP_INDEX_TYPE, config.properties.get(keys.BOOTSTRAP_INDEX_CLASS, "HFILE"))
+    if not kind.upper().endswith(("HFILE", "HFILEBOOTSTRAPINDEX")):
+        raise _refusal(config, f"the bootstrap index {kind}", "only HFILE is served")
+    if config.properties.get(keys.BOOTSTRAP_INDEX_ENABLE, "true").lower() == "false":
+        raise _refusal(config, f"{keys.BOOTSTRAP_INDEX_ENABLE}=false", "without its index the data of the table cannot be found")
 
 
 def _check_keys(config: TableConfig) -> None:

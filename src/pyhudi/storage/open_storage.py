@@ -50,6 +50,21 @@ def open_storage(path: str | os.PathLike[str], storage_options: Mapping[str, str
     return storage
 
 
+def open_source_folder(storage: Storage, uri: str) -> Storage:
+    """Return a folder by its URI; on an object store it is opened with the options of the table, which hold the credentials.
+
+    Raises:
+        StorageError: the storage cannot be opened.
+        UnsupportedError: no storage serves the scheme.
+
+    Example:
+        >>> open_source_folder(table.storage, "file:/lake/trips").uri
+        '/lake/trips'
+    """
+    options = dict(storage.options) if isinstance(storage, ObjectStorage) and "://" in uri and not uri.startswith("file:") else None
+    return open_storage(uri, options)
+
+
 def _path_text(path: object) -> str:
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else path
     if not isinstance(text, str):

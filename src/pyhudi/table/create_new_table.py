@@ -29,7 +29,14 @@ from pyhudi.spec.table.merge_mode import parse_merge_mode
 from pyhudi.spec.table.merge_properties import NewMerging
 from pyhudi.spec.table.payload_class import MERGE_SETTINGS, parse_partial_mode
 from pyhudi.spec.table.table_config import TableConfig, new_table_properties, parse_table_type
-from pyhudi.spec.table.table_keys import CDC_ENABLED, CDC_MODE, COMPLEX_KEY_ENCODING, DROP_PARTITION_COLUMNS
+from pyhudi.spec.table.table_keys import (
+    BOOTSTRAP_BASE_PATH,
+    BOOTSTRAP_INDEX_TYPE,
+    CDC_ENABLED,
+    CDC_MODE,
+    COMPLEX_KEY_ENCODING,
+    DROP_PARTITION_COLUMNS,
+)
 from pyhudi.spec.table_features import check_writable
 from pyhudi.storage.storage_protocol import FileStatus, Storage
 from pyhudi.storage.table_properties import BACKUP, PROPERTIES, create_properties
@@ -71,8 +78,9 @@ def create_table(
     table_type: str,
     options: Mapping[str, str],
     clock: Clock,
+    bootstrap_path: str | None = None,
 ) -> TableConfig:
-    """Create a table at an empty path and return its configuration.
+    """Create a table at an empty path and return its configuration; `bootstrap_path` is that of the files that it is bootstrapped from.
 
     Raises:
         TableExists: a table is there, or files that are not ours.
@@ -94,6 +102,8 @@ def create_table(
     properties = _properties(columns, name, parse_table_type(check_text(table_type, "table_type")), keys, partition_by, order_by, resolved)
     if TableConfig(properties).key_encoding_is_open:
         properties |= {COMPLEX_KEY_ENCODING: "FIELD_PREFIXED"}  # what Apache Hudi writes by default
+    if bootstrap_path is not None:
+        properties |= {BOOTSTRAP_BASE_PATH: bootstrap_path, BOOTSTRAP_INDEX_TYPE: "HFILE"}
     config = TableConfig(properties)
     check_writable(config)
     _check_left_out(columns, config)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from os import PathLike
+from os import PathLike, fspath
 
 import pyarrow as pa
 
 from pyhudi.locks.choose_lock import open_table_storage
 from pyhudi.spec.options import merge_options, resolve
 from pyhudi.storage.defaults_file import default_table_options
+from pyhudi.table.bootstrap.bootstrap_table import Bootstrap, NewTable, bootstrap_table
 from pyhudi.table.create_new_table import ARGUMENTS, TABLE_TYPE, create_table
 from pyhudi.table.inspect.inspect_table import Inspect
 from pyhudi.table.methods.manage_methods import ManageMethods
@@ -105,6 +106,57 @@ class HudiTable(ManageMethods):
             options=merge_options(default_table_options(*ARGUMENTS), options or {}),
             clock=SystemClock(),
         )
+        return cls(storage)
+
+    @classmethod
+    def bootstrap(
+        cls,
+        path: str | PathLike[str],
+        source: str | PathLike[str] | None = None,
+        *,
+        name: str,
+        keys: Sequence[str],
+        partition_by: Sequence[str] = (),
+        order_by: Sequence[str] = (),
+        table_type: str | None = None,
+        options: Options | None = None,
+        storage_options: Options | None = None,
+    ) -> HudiTable:
+        """Create a table of the Parquet files of a folder; their data stay where they are, or are copied.
+
+        Args:
+            path: where the table is to be, as in `create`.
+            source: the folder of the files, whose folders are the partitions; by default what `hoodie.bootstrap.base.path` says.
+            name: as in `create`.
+            keys: record key fields.
+            partition_by: as in `create`.
+            order_by: as in `create`.
+            table_type: as in `create`.
+            options: `hoodie.*` options; those of `hoodie.bootstrap.*` say which partitions are copied and how folders become partitions.
+            storage_options: options of the storage, as in `open`; on object stores those of the source, too.
+
+        Returns:
+            The table, open. The source files must stay as they are: a query that meets one which has changed says so.
+
+        Raises:
+            TableExists: the path holds a table that is no interrupted bootstrap of the same source, or files that are not of one.
+            UsageError: the source is no folder of Parquet files, a folder is not the partition of its rows, or an option is wrong.
+            CorruptTableError: a source file is damaged.
+            UnsupportedError: this release cannot write such a table.
+
+        Example:
+            >>> import os, pyarrow.parquet as pq
+            >>> os.makedirs(f"{folder}/plain/oslo")
+            >>> pq.write_table(pa.table({"id": [1, 2], "city": ["oslo", "oslo"]}), f"{folder}/plain/oslo/a.parquet")
+            >>> trips = HudiTable.bootstrap(f"{folder}/b", f"{folder}/plain", name="trips", keys=["id"], partition_by=["city"])
+            >>> trips.to_arrow(columns=["_hoodie_commit_time", "id"]).to_pydict()
+            {'_hoodie_commit_time': ['00000000000001', '00000000000001'], 'id': [1, 2]}
+        """
+        table_type = table_type or resolve(default_table_options()).text(TABLE_TYPE)
+        stated = merge_options(default_table_options(*ARGUMENTS), options or {})
+        definition = NewTable(name, tuple(keys), tuple(partition_by), tuple(order_by), table_type, stated)
+        storage = open_table_storage(path, storage_options)
+        bootstrap_table(storage, Bootstrap.of(None if source is None else fspath(source), definition), SystemClock(), lambda: cls(storage))
         return cls(storage)
 
     def __repr__(self) -> str:

@@ -79,7 +79,9 @@ def _write_once(
 
 def _begin(table: OpenTable, operation: Operation, config: WriteConfig) -> contextlib.AbstractContextManager[Transaction]:
     begin_write = functools.partial(
-        functools.partial(begin_optimistic, strategy=config.concurrency.strategy) if config.concurrency.is_optimistic else begin,
+        functools.partial(begin_optimistic, strategy=config.concurrency.strategy)
+        if config.concurrency.is_optimistic
+        else functools.partial(begin, instant=config.instant),
         with_lock_provider(table.storage, config.options),
         operation,
         wait_s=config.lock_wait_s,

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Protocol
 
 from pyhudi.errors import CorruptTableError, OptionError, UnsupportedError
+from pyhudi.spec.files.bootstrap_source import BOOTSTRAP_INSTANTS
 
 _log = logging.getLogger(__name__)
 
@@ -23,6 +24,8 @@ _TOLERATED_LAG = timedelta(minutes=1)
 #: No action begins later, so that each has room for the times of its end and of what follows from it.
 _LATEST = "99991230235959999"
 _UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+#: The instants that Hudi has fixed begin so; they are numbers and no times.
+_FIXED = tuple(sorted(BOOTSTRAP_INSTANTS))
 _INSTANT = re.compile(r"\d{17}|\d{14}")
 _EPOCH = re.compile(r"\d{10}|\d{13}")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?")
@@ -171,7 +174,12 @@ def now_millis(clock: Clock) -> int:
 
 
 def instant_millis(instant: str, zone: str) -> int:
-    """Return an instant text as milliseconds since 1970; `zone` is that of the timeline (`UTC` or `LOCAL`)."""
+    """Return an instant text as milliseconds since 1970; `zone` is that of the timeline (`UTC` or `LOCAL`).
+
+    A fixed instant is its number, as `HoodieInstantTimeGenerator` has it.
+    """
+    if instant.startswith(_FIXED):
+        return int(instant[:14])
     timestamp = _naive(instant)
     in_zone = timestamp.astimezone() if (known := zone_of(zone)) is None else timestamp.replace(tzinfo=known)
     return (in_zone - _UNIX_EPOCH) // _STEP
@@ -198,6 +206,8 @@ def parse_time(time: str | datetime, zone: str) -> str:
     text = time.strip()
     try:
         if _INSTANT.fullmatch(text):
+            if text in _FIXED:
+                return text
             _naive(text)
             return text.ljust(17, "9")
         if _EPOCH.fullmatch(text):
@@ -223,6 +233,24 @@ def _text(time: datetime) -> str:
     return time.strftime(_FORMAT)[:17].rjust(17, "0")
 
 
+def seconds_between(earlier: str, later: str) -> float:
+    """Return the seconds between two instant texts of one zone, in whole seconds as Hudi counts them.
+
+    Example:
+        >>> seconds_between("20261201040547825", "20261201040549001")
+        2.0
+    """
+    start, end = (_naive(instant[:14].ljust(17, "0")) for instant in (earlier, later))
+    return (end - start).total_seconds()
+
+
+def noted_time(instant: str) -> datetime:
+    """Return the whole second of an instant text, as if its zone were UTC."""
+    return _naive(instant[:14].ljust(17, "0")).replace(tzinfo=UTC)
+
+
 def _naive(instant: str) -> datetime:
     """Return the time of an instant text; one of old tables ends with the second, one of a metadata table is longer."""
+    if instant.startswith(_FIXED):
+        return datetime(1970, 1, 1)  # noqa: DTZ001 - as below
     return datetime.strptime(instant.ljust(17, "9")[:17] + "000", _FORMAT)  # noqa: DTZ007 - texts of one zone

@@ -71,12 +71,15 @@ class Transaction:
         settings: MetadataSettings,
         extra_metadata: Mapping[str, str],
         failed_writes: FailedWritesSettings = EAGER,
+        instant: str | None = None,
     ) -> None:
-        """Take the write's time; nothing is written yet, but a metadata table rid of what dead writers left in it."""
+        """Take the write's time, unless it has a fixed `instant`; nothing is written yet, but a metadata table rid of what dead writers
+        left in it.
+        """
         self.table = table
         self.operation = operation
         self._metadata_state = find_metadata_table(table)  # before the time, which is none of the metadata table's
-        self.instant = table.times.next()
+        self.instant = instant or table.times.next()
         self.begun = False
         self._settings = settings
         self._extra_metadata = extra_metadata
@@ -200,6 +203,7 @@ def begin(
     extra_metadata: Mapping[str, str] | None = None,
     version: int | None = None,
     failed_writes: FailedWritesSettings = EAGER,
+    instant: str | None = None,
 ) -> Iterator[Transaction]:
     """Hold the table's lock and hand out a transaction; leaving with an error rolls back what it wrote.
 
@@ -214,6 +218,7 @@ def begin(
         extra_metadata: entries that the write's options put into the commit's metadata.
         version: the table version for which the write was prepared.
         failed_writes: whether the write sends heartbeats.
+        instant: the time of the write, where the format has fixed it.
 
     Raises:
         ConflictError: the table was upgraded or downgraded since it was opened.
@@ -224,7 +229,7 @@ def begin(
         check_version(unlocked, version)
         check_nothing_planned(unlocked)
         table = roll_back(unlocked)
-        transaction = Transaction(table, operation, metadata_table, extra_metadata or {}, failed_writes)
+        transaction = Transaction(table, operation, metadata_table, extra_metadata or {}, failed_writes, instant)
         try:
             yield transaction
         except UnknownOutcomeError:

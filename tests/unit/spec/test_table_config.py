@@ -172,7 +172,6 @@ def test_all_parquet_tables_are_readable(name: str, fixture_table: Callable[[str
 UNREADABLE = {
     "hoodie.table.new.feature": "x",
     "hoodie.table.format": "iceberg",
-    "hoodie.bootstrap.base.path": "/elsewhere",
     "hoodie.table.multiple.base.file.formats.enable": "true",
     "hoodie.table.base.file.format": "ORC",
 }
@@ -189,6 +188,20 @@ UNWRITABLE = UNREADABLE | {
 def test_features_that_readers_must_know_are_refused_by_name(key: str, value: str) -> None:
     with pytest.raises(UnsupportedError, match=key):
         check_readable(TableConfig(NEW | {key: value}))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("hoodie.bootstrap.index.type", "NO_OP"),
+        ("hoodie.bootstrap.index.class", "org.mine.Index"),
+        ("hoodie.bootstrap.index.enable", "false"),
+    ],
+)
+def test_bootstrapped_tables_without_an_index_of_hudi_are_refused(key: str, value: str) -> None:
+    check_readable(TableConfig(NEW | {"hoodie.bootstrap.base.path": "/elsewhere"}))
+    with pytest.raises(UnsupportedError, match=value if key.endswith(("type", "class")) else key):
+        check_readable(TableConfig(NEW | {"hoodie.bootstrap.base.path": "/elsewhere", key: value}))
 
 
 @pytest.mark.parametrize(("key", "value"), UNWRITABLE.items())

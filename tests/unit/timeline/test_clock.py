@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyhudi.errors import CorruptTableError, OptionError, UnsupportedError
-from pyhudi.timeline.clock import InstantClock, SystemClock, parse_time
+from pyhudi.timeline.clock import InstantClock, SystemClock, instant_millis, parse_time, seconds_between
 
 
 class StoppedClock:
@@ -180,3 +180,9 @@ def test_time_of_a_user_beyond_the_last_year_is_refused() -> None:
         parse_time(datetime(9999, 12, 31, 23, 59, tzinfo=timezone(timedelta(hours=-5))), "UTC")
     with pytest.raises(OptionError, match="not a time"):
         parse_time("9999-12-31 23:59-05:00", "UTC")
+
+
+def test_the_instants_of_a_bootstrap_are_numbers() -> None:
+    assert parse_time("00000000000001", "UTC") == "00000000000001"
+    assert instant_millis("00000000000002", "UTC") == instant_millis("00000000000002", "LOCAL") == 2
+    assert seconds_between("00000000000001", "19700101000010000") == 10

@@ -5,7 +5,10 @@ Rules: `HoodieCleanerPlan`, `HoodieCleanMetadata`. Each decoder raises CorruptTa
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pyhudi.codec.avro.avro_record import Record, decode_record, encode_record
+from pyhudi.errors import UnsupportedError
 from pyhudi.spec.actions.clean import CleanMetadata, CleanPartition, CleanPlan
 
 _PLAN = "HoodieCleanerPlan"
@@ -13,13 +16,18 @@ _METADATA = "HoodieCleanMetadata"
 
 
 def decode_clean_plan(data: bytes) -> CleanPlan:
-    """Decode a requested clean; plans of version 1 name files, later ones paths."""
+    """Decode a requested clean; plans of version 1 name files, later ones paths.
+
+    Raises:
+        UnsupportedError: it deletes source files of a bootstrapped table.
+    """
     _, record = decode_record(data, _PLAN)
     retained = record["earliestInstantToRetain"]
     infos = record["filePathsToBeDeletedPerPartition"]
     if infos is None:
         files = {path: tuple(names) for path, names in (record["filesToBeDeletedPerPartition"] or {}).items()}
     else:
+        _check_inside(info for listed in infos.values() for info in listed)
         files = {path: tuple(info["filePath"] or "" for info in listed) for path, listed in infos.items()}
     return CleanPlan(
         policy=record["policy"],
@@ -31,6 +39,14 @@ def decode_clean_plan(data: bytes) -> CleanPlan:
         extra_metadata=record["extraMetadata"],
         version=record["version"],
     )
+
+
+def _check_inside(infos: Iterable[Record]) -> None:
+    if source := next((info["filePath"] for info in infos if info["isBootstrapBaseFile"]), None):
+        raise UnsupportedError(
+            f"the clean deletes {source}, a file that the table was bootstrapped from, and pyhudi deletes files of the table only: let"
+            " Apache Hudi run it"
+        )
 
 
 def encode_clean_plan(plan: CleanPlan, *, sync: bytes) -> bytes:

@@ -24,7 +24,6 @@ from pyhudi.kernels.base_file.schema_projection import Alignment
 from pyhudi.schema.evolve import conform
 
 if TYPE_CHECKING:
-    from pyhudi.spec.files.file_group import BaseFile
     from pyhudi.storage.storage_protocol import Storage
 
 _BATCH_BYTES: Final = 32 << 20
@@ -43,7 +42,7 @@ class FileRows:
     """What turns rows of a file into rows of the table: the columns needed and projection, the filter, other names, values of all rows."""
 
     storage: Storage
-    file: BaseFile
+    path: str
     needed: pa.Schema
     projection: pa.Schema
     filter: pc.Expression | None
@@ -68,7 +67,7 @@ class FileRows:
                 stored = pa.Table.from_batches([batch])
                 rows = conform(promoted_rows(stored, in_file) if self.other is None else self.other.rows(stored), in_file)
         except SchemaError as error:
-            raise CorruptTableError(f"Base file '{self.file.path}' of the table at {self.storage.uri} cannot be read: {error}") from error
+            raise CorruptTableError(f"Base file '{self.path}' of the table at {self.storage.uri} cannot be read: {error}") from error
         columns = [
             repeat_constants(self.constants[field.name], field.type, batch.num_rows)
             if field.name in self.constants

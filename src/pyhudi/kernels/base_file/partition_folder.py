@@ -6,7 +6,6 @@ Rules: Hudi technical specification, "Partition metadata"; `HoodiePartitionMetad
 from __future__ import annotations
 
 import io
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
@@ -16,6 +15,7 @@ from pyhudi.codec.partition_metafile import PartitionMetafile, parse, render
 from pyhudi.errors import AlreadyExistsError, CorruptTableError
 from pyhudi.spec.files.file_group import join_path
 from pyhudi.spec.files.file_names import PARTITION_METAFILE
+from pyhudi.timeline.clock import noted_time
 
 if TYPE_CHECKING:
     from pyhudi.storage.storage_protocol import Storage
@@ -34,9 +34,8 @@ def ensure_partition(storage: Storage, partition_path: str, instant: str) -> Non
     if storage.stat(path) is not None or storage.stat(join_path(partition_path, PARTITION_BASE_METAFILE)) is not None:
         return
     depth = len(partition_path.split("/")) if partition_path else 0
-    noted = datetime.strptime(instant[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     try:
-        storage.create(path, render(instant, depth, noted))
+        storage.create(path, render(instant, depth, noted_time(instant)))
     except AlreadyExistsError:
         return
 

@@ -13,15 +13,8 @@ from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.kernels.arrays.byte_size import rows_of_bytes
 from pyhudi.kernels.arrays.row_filter import apply_filter
 from pyhudi.kernels.base_file.base_file import RecordContext
-from pyhudi.kernels.base_file.read_base import (
-    NO_CONSTANTS,
-    Constants,
-    all_fields,
-    iter_base_file,
-    project_columns,
-    with_constants,
-    with_filter_columns,
-)
+from pyhudi.kernels.base_file.iter_rows import NO_CONSTANTS, Constants, all_fields, project_columns, with_filter_columns
+from pyhudi.kernels.base_file.read_base import iter_base_file, with_constants
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, POSITION_COLUMN, commit_time_deletes, marked_deletes
 from pyhudi.kernels.keys.key_kernels import with_computed_keys
 from pyhudi.schema.evolve import conform, conform_column

@@ -16,7 +16,8 @@ import pyarrow as pa
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.kernels.base_file.base_file import RecordContext
-from pyhudi.kernels.base_file.read_base import iter_base_file, project_columns, row_count
+from pyhudi.kernels.base_file.iter_rows import project_columns
+from pyhudi.kernels.base_file.read_base import iter_base_file, row_count
 from pyhudi.kernels.keys.key_probe import rows_of_keys
 from pyhudi.kernels.log_file.log_rows import LogRows
 from pyhudi.spec.files.file_group import BaseFile

@@ -16,15 +16,8 @@ import pyarrow.compute as pc
 
 from pyhudi.kernels.arrays.row_filter import apply_filter
 from pyhudi.kernels.base_file.base_file import RecordContext
-from pyhudi.kernels.base_file.read_base import (
-    NO_CONSTANTS,
-    Constants,
-    all_fields,
-    project_columns,
-    row_count,
-    with_constants,
-    with_filter_columns,
-)
+from pyhudi.kernels.base_file.iter_rows import NO_CONSTANTS, Constants, all_fields, project_columns, with_filter_columns
+from pyhudi.kernels.base_file.read_base import row_count, with_constants
 from pyhudi.kernels.keys.keyed_rows import iter_keyed_base
 from pyhudi.kernels.log_file.count_headers import count_by_headers
 from pyhudi.kernels.merge.slice_delta import Delta, SliceTask, chosen_blocks, slice_delta

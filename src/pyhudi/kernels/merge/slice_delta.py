@@ -17,7 +17,7 @@ from pyhudi.kernels.arrays.array_types import Indices, Mask
 from pyhudi.kernels.arrays.ordering_columns import at_least, check_orderable
 from pyhudi.kernels.arrays.record_versions import codes, winners
 from pyhudi.kernels.base_file.base_file import RecordContext
-from pyhudi.kernels.base_file.read_base import project_columns
+from pyhudi.kernels.base_file.iter_rows import project_columns
 from pyhudi.kernels.log_file.base_positions import has_positions_in
 from pyhudi.kernels.log_file.log_rows import LogRows, read_log_rows, slice_blocks
 from pyhudi.kernels.log_file.visible_blocks import choose_blocks

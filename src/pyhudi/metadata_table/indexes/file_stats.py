@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pyarrow.types as pt
 
 from pyhudi.kernels.arrays.float_columns import as_doubles
-from pyhudi.kernels.base_file.parquet_input import open_parquet
+from pyhudi.kernels.base_file.stitched_rows import open_data
 from pyhudi.kernels.keys.key_kernels import field_column
 from pyhudi.metadata_table.format.column_types import BoundType, StoredColumns, kind_of_record
 from pyhudi.metadata_table.format.metadata_keys import partition_name
@@ -52,7 +52,7 @@ def file_stats(storage: Storage, path: str, types: BoundTypes, stored: StoredCol
         CorruptTableError: the file is no whole Parquet file, or it is not there.
     """
     name = path.rpartition("/")[2]
-    with open_parquet(storage, path) as file:
+    with open_data(storage, path) as file:
         footer = file.metadata
         if not footer.num_rows:
             return None

@@ -15,7 +15,7 @@ import pyarrow.fs as pafs
 import pyarrow.types as pt
 
 from pyhudi.errors import KeyFieldError
-from pyhudi.kernels.base_file.read_base import guarantee
+from pyhudi.kernels.base_file.iter_rows import guarantee
 from pyhudi.schema.meta_columns import with_meta_columns
 from pyhudi.spec.table.key_generator import KeyGeneratorType
 from pyhudi.spec.table.table_config import TableConfig

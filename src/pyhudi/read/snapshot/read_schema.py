@@ -15,7 +15,8 @@ import pyarrow.types as pt
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.kernels.base_file.parquet_input import footer_entries, open_parquet
+from pyhudi.kernels.base_file.parquet_input import footer_entries
+from pyhudi.kernels.base_file.stitched_rows import open_data
 from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.schema.avro_arrow import arrow_to_avro, avro_to_arrow
 from pyhudi.schema.internal.as_json import from_json, history_from_json
@@ -173,7 +174,7 @@ def _newest_base_file(view: FileSystemView) -> BaseFile | None:
 
 
 def _of_base_file(storage: Storage, config: TableConfig, file: BaseFile) -> StoredSchema:
-    with open_parquet(storage, file.path) as parquet:
+    with open_data(storage, file.path) as parquet:
         recorded = footer_entries(parquet).get("parquet.avro.schema")
         columns = without_meta_columns(avro_to_arrow(recorded) if recorded else parquet.schema_arrow)
     return StoredSchema(columns, arrow_to_avro(columns, config.name))

@@ -10,6 +10,7 @@ from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.index.bucket_resizing import Node, parse_nodes
 from pyhudi.service.clustering.resize_plan import NODES, NUMBER, PARTITION
 from pyhudi.service.clustering.rewrite_settings import SORT_COLUMNS
+from pyhudi.service.plan_sources import with_clustering_sources
 from pyhudi.spec.actions.clustering import ClusteringGroup, ClusteringPlan
 from pyhudi.spec.actions.clustering_slices import planned_files
 from pyhudi.spec.files.file_group import FileGroupId
@@ -60,7 +61,9 @@ def pending_clusterings(storage: Storage, config: TableConfig, timeline: Timelin
 def request_clustering(table: LockedTable, plan: ClusteringPlan) -> Instant:
     """Put the plan of a clustering of any kind on the timeline."""
     action = Action.REPLACE_COMMIT if table.config.layout == 1 else Action.CLUSTERING
-    return table.writer.request(action, time_of_service(table), encode_clustering_plan(plan, sync=table.ids.sync_marker()))
+    return table.writer.request(
+        action, time_of_service(table), encode_clustering_plan(with_clustering_sources(table.storage, plan), sync=table.ids.sync_marker())
+    )
 
 
 def load_resize_plan(table: LockedTable, instant: Instant) -> ResizePlan:

@@ -107,7 +107,7 @@ def parse_plan(content: ClusteringPlan) -> RewritePlan:
 
     Raises:
         CorruptTableError: it leads out of the table, or a group is none.
-        UnsupportedError: a slice has a file of a table that was bootstrapped, or rows are not to keep their times.
+        UnsupportedError: rows are not to keep their times.
         ValueError: the layout is none.
     """
     if content.preserve_meta_columns is False:
@@ -124,8 +124,6 @@ def _group(group: ClusteringGroup) -> RewriteGroup:
     paths = {id_.partition_path for id_ in files}
     if len(paths) != 1:
         raise CorruptTableError(f"a group holds slices of {len(paths)} partitions")
-    if any(file_slice.bootstrap_file for file_slice in group.slices or ()):
-        raise UnsupportedError("a slice has rows in a file of the table that this one was bootstrapped from; let Apache Hudi run it")
     return RewriteGroup(paths.pop(), files, max(1, group.output_file_groups or 1))
 
 

@@ -26,6 +26,7 @@ from pyhudi.service.compaction.compaction_settings import CompactionSettings
 from pyhudi.service.compaction.pending_compactions import COMPACTIONS, busy_groups, pending_compactions
 from pyhudi.service.compaction.revalidate_slices import planned_slices
 from pyhudi.service.compaction.start_compaction import StartedCompaction, concurrent_instants, run_task, start
+from pyhudi.service.plan_sources import with_compaction_sources
 from pyhudi.service.rewrite_commit import check_inflight, commit_rewrite
 from pyhudi.service.service_engine import ServiceRunner
 from pyhudi.service.table_service import ServiceLock, TableService, find_instant
@@ -83,7 +84,11 @@ class Compaction(TableService[CompactionPlan, StartedCompaction, list[TaskResult
 
     def request(self, table: LockedTable, plan: CompactionPlan) -> Instant:
         """Put the plan on the timeline."""
-        return table.writer.request(self.action, time_of_service(table), encode_compaction_plan(plan, sync=table.ids.sync_marker()))
+        return table.writer.request(
+            self.action,
+            time_of_service(table),
+            encode_compaction_plan(with_compaction_sources(table.storage, plan), sync=table.ids.sync_marker()),
+        )
 
     def load_plan(self, table: LockedTable, instant: Instant) -> CompactionPlan:
         """Return the plan of a pending compaction; see `read_plan`."""

@@ -5,13 +5,10 @@ Rules: `ScheduleCompactionActionExecutor.needCompact`, `CompactionUtils.getDelta
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from pyhudi.service.compaction.compaction_settings import CompactionSettings, Trigger
 from pyhudi.spec.instant import Action, Instant
+from pyhudi.timeline.clock import seconds_between
 from pyhudi.timeline.timeline import Timeline
-
-_FORMAT = "%Y%m%d%H%M%S"
 
 
 def compaction_is_due(timeline: Timeline, settings: CompactionSettings, now: str) -> bool:
@@ -23,7 +20,7 @@ def compaction_is_due(timeline: Timeline, settings: CompactionSettings, now: str
         return False
     enough = len(deltas) >= settings.max_delta_commits
     start = deltas[0] if last is None else last
-    late = _seconds_between(start.requested, now) >= settings.max_delta_seconds
+    late = seconds_between(start.requested, now) >= settings.max_delta_seconds
     match settings.trigger:
         case Trigger.TIME_ELAPSED:
             return late
@@ -45,9 +42,3 @@ def _last_compaction(timeline: Timeline, *, requested: bool) -> Instant | None:
 def _delta_commits_since(timeline: Timeline, last: Instant | None) -> list[Instant]:
     deltas = [one for one in timeline.instants if one.action is Action.DELTA_COMMIT]
     return deltas if last is None else [one for one in deltas if one.requested > last.requested]
-
-
-def _seconds_between(earlier: str, later: str) -> float:
-    """Return the seconds between two instant times; both are in the table's zone, whole seconds as Hudi counts them."""
-    start, end = (datetime.strptime(text[:14], _FORMAT) for text in (earlier, later))  # noqa: DTZ007 - texts of one zone
-    return (end - start).total_seconds()

@@ -33,14 +33,17 @@ from pyhudi.spark.scan.partition_search import PartitionSearch
 from pyhudi.spark.scan.promoted_files import PromotedPart
 from pyhudi.spark.scan.row_mask import MASK
 from pyhudi.spark.scan.schema_versions import VersionPart
+from pyhudi.spark.scan.skeleton_scan import PARTITION, SKELETON, BootstrapPart, scanned_source
 from pyhudi.spark.scan.slice_merge import MergedSlice, merge_slices
+from pyhudi.spec.files.bootstrap_source import is_skeleton
 from pyhudi.spec.files.file_group import BaseFile, FileSlice
+from pyhudi.spec.table.table_keys import BOOTSTRAP_BASE_PATH
 from pyhudi.storage.storage_protocol import Storage
 
 #: Folders that are listed to estimate the size of a table; up to so many give its exact size.
 _SAMPLED = 32
 #: Which files of a snapshot are scanned together, and under which columns.
-ScanPart: TypeAlias = VersionPart | PromotedPart
+ScanPart: TypeAlias = VersionPart | PromotedPart | BootstrapPart
 
 
 class SnapshotFileIndex:
@@ -73,7 +76,10 @@ class SnapshotFileIndex:
         self._part = part
         self._snapshot = snapshot
         self._merge_folder = merge_folder
-        self._schema = StructType([*partition_schema, MASK]) if merges(snapshot) else partition_schema
+        self._in_paths = frozenset(partition_schema.names)
+        self._of_skeletons = isinstance(part, BootstrapPart) and part.of_skeletons
+        hidden = [*([SKELETON, PARTITION] if self._of_skeletons else []), *([MASK] if merges(snapshot) else [])]
+        self._schema = StructType([*partition_schema, *hidden])
         self._base = hadoop_base(snapshot.storage)
         explain_reads_below(self._base)
         self._values = partition_values(session, self._schema.json())
@@ -163,9 +169,17 @@ class SnapshotFileIndex:
         """Return the directories of partitions, with all slices or those chosen of them."""
         self._refuse_pipes([path for path, _ in partitions])
         if not merges(self._snapshot):
-            return self._values.directories(Directory(strings, self._base_files(path, chosen)) for path, strings in partitions)
+            return self._values.directories(one for path, strings in partitions for one in self._plain_directories(path, strings, chosen))
         slices = [(strings, self._snapshot.slices(path) if chosen is None else tuple(chosen[path])) for path, strings in partitions]
         return self._values.directories(self._merged_directories(slices))
+
+    def _plain_directories(self, path: str, strings: Strings, chosen: Mapping[str, Sequence[FileSlice]] | None) -> Iterator[Directory]:
+        """Yield the base files of a partition; each skeleton has values of its own."""
+        files = self._base_files(path, chosen)
+        if self._of_skeletons:
+            yield from (Directory((*strings, *_names(file)), (self._file(file),)) for file in files)
+        else:
+            yield Directory(strings, tuple(map(self._file, files)))
 
     def _refuse_pipes(self, partition_paths: Sequence[str]) -> None:
         """Refuse what is no file where data files are: Spark would open a named pipe and wait for ever.
@@ -191,9 +205,10 @@ class SnapshotFileIndex:
             for one in slices:
                 delta = merged.get(one)
                 base = one.base if one.base is not None and self._scans(one.base) else None
-                if base is not None and delta is not None and delta.masked:
-                    bits = base64.b64encode(delta.masked).decode()
-                    yield Directory((*strings, bits), (self._file(base),))
+                masked = b"" if delta is None else delta.masked
+                if base is not None and (masked or self._of_skeletons):
+                    names = _names(base) if self._of_skeletons else ()
+                    yield Directory((*strings, *names, base64.b64encode(masked).decode()), (self._file(base),))
                 elif base is not None:
                     whole.append(self._file(base))
                 if delta is not None and (self._part is None or self._part.is_today):
@@ -212,17 +227,17 @@ class SnapshotFileIndex:
     def _stored(self, path: str) -> Iterator[tuple[str, int]]:
         """Yield URI and size of the table's own files in a partition, log files too; nothing is merged."""
         if not merges(self._snapshot):
-            yield from ((uri, size) for uri, size, _ in self._base_files(path))
+            yield from (self._file(file)[:2] for file in self._base_files(path))
             return
         for one in self._snapshot.slices(path):
-            for file in (one.base, *one.logs):
-                if file is not None:
-                    yield f"{self._base}/{file.path}", file.size
+            if one.base is not None and self._scans(one.base):
+                yield self._file(one.base)[:2]
+            yield from ((f"{self._base}/{log.path}", log.size) for log in one.logs)
 
-    def _base_files(self, path: str, chosen: Mapping[str, Sequence[FileSlice]] | None = None) -> tuple[tuple[str, int, int], ...]:
+    def _base_files(self, path: str, chosen: Mapping[str, Sequence[FileSlice]] | None = None) -> tuple[BaseFile, ...]:
         selected = None if chosen is None else {one.base for one in chosen[path]}
         files = self._snapshot.files(path)
-        return tuple(self._file(file) for file in files if self._scans(file) and (selected is None or file in selected))
+        return tuple(file for file in files if self._scans(file) and (selected is None or file in selected))
 
     def _scans(self, file: BaseFile) -> bool:
         """Tell whether a base file belongs to this scan."""
@@ -234,7 +249,14 @@ class SnapshotFileIndex:
                 f"Base file {file.path} of table {self._snapshot.storage.uri} has 0 bytes, as no Parquet"
                 " file does. table.inspect.verify() names all damaged files; put a good copy of each in its place."
             )
-        return f"{self._base}/{file.path}", file.size, file.modified_ms
+        if not is_skeleton(file.name.instant):
+            return f"{self._base}/{file.path}", file.size, file.modified_ms
+        if not self._of_skeletons:  # Spark would take what it does not hold for null
+            raise CorruptTableError(
+                f"Base file {file.path} of table {self._snapshot.storage.uri} holds only the meta columns of its rows, as those of a"
+                f" bootstrapped table do, and hoodie.properties does not say that it is one: restore {BOOTSTRAP_BASE_PATH} there."
+            )
+        return scanned_source(self._snapshot.storage, file, self._snapshot.schema, self._in_paths)
 
     @cached_property
     def _bytes(self) -> int:
@@ -252,6 +274,11 @@ class SnapshotFileIndex:
         skipping = "" if snapshot.query.skips_data else ", no skipping"
         timeline = hashlib.sha256(repr(snapshot.timeline.completed()).encode()).hexdigest()[:16]
         return f"{scans_of(snapshot.storage)}{snapshot.instant}, {snapshot.query.mode}, {timeline}{snapshot.scope}{part}{skipping})"
+
+
+def _names(skeleton: BaseFile) -> Strings:
+    """Return the values of the partition columns that skeletons have beside the table's."""
+    return str(skeleton.name), skeleton.partition_path
 
 
 @lru_cache(maxsize=64)

@@ -20,8 +20,8 @@ from pyspark.sql.types import StructField, StructType
 from pyhudi.cache import LruCache
 from pyhudi.codec.actions.archived_v1 import ARCHIVE_FILE
 from pyhudi.engine.local_engine import LocalEngine
-from pyhudi.kernels.base_file.parquet_input import open_parquet
 from pyhudi.kernels.base_file.promoted_rows import promoted_type
+from pyhudi.kernels.base_file.stitched_rows import open_data
 from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.spark.jvm.spark_types import spark_type
@@ -156,7 +156,7 @@ def _footer_schema(storage: Storage, file: BaseFile) -> pa.Schema:
     key = (storage.uri, file.path, file.size)
     known = _FILES.get(key)
     if known is None:
-        with open_parquet(storage, file.path) as parquet:
+        with open_data(storage, file.path) as parquet:
             known = parquet.schema_arrow.remove_metadata()
         _FILES.put(key, known)
     return known

@@ -12,6 +12,7 @@ import functools
 
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 from pyspark.sql.types import StructType
 
 from pyhudi.read.incremental.incremental import ChangedRows, Written
@@ -24,9 +25,11 @@ from pyhudi.spark.jvm.spark_types import spark_schema
 from pyhudi.spark.scan.explain_hook import remember
 from pyhudi.spark.scan.file_index import ScanPart, SnapshotFileIndex, merges
 from pyhudi.spark.scan.partition_columns import partition_columns
-from pyhudi.spark.scan.promoted_files import promoted_parts
+from pyhudi.spark.scan.promoted_files import PromotedPart, promoted_parts
 from pyhudi.spark.scan.row_mask import row_index_column, without_masked
-from pyhudi.spark.scan.schema_versions import version_parts
+from pyhudi.spark.scan.schema_versions import VersionPart, version_parts
+from pyhudi.spark.scan.skeleton_scan import PARTITION, SKELETON, BootstrapPart, bootstrap_parts, meta_columns
+from pyhudi.spec.files.bootstrap_source import METADATA_BOOTSTRAP
 
 #: Spark's readers, the vectorised one too, take pages from parquet-java, which compares them with their CRCs where this is set.
 _VERIFY = "parquet.page.verify-checksum.enabled"
@@ -48,15 +51,16 @@ def scan(session: SparkSession, snapshot: Snapshot, merge_folder: str | None = N
         UnsupportedError: a column has a type that Spark does not read, or the JVM cannot reach the storage.
     """
     has_history = history_of(snapshot.schema) is not None
-    parts: list[ScanPart | None] = [*(version_parts(snapshot.schema) if has_history else promoted_parts(snapshot))]
-    frames = [_scan_part(session, snapshot, merge_folder, part) for part in parts or [None]]
+    parts: list[VersionPart | PromotedPart | None] = [*(version_parts(snapshot.schema) if has_history else promoted_parts(snapshot))]
+    frames = [_scan_part(session, snapshot, merge_folder, part) for part in bootstrap_parts(snapshot, parts or [None])]
     return functools.reduce(DataFrame.union, reversed(frames))
 
 
 def _scan_part(session: SparkSession, snapshot: Snapshot, merge_folder: str | None, part: ScanPart | None) -> DataFrame:
     """Return the rows of the files of a part, of all files when there is none, with the table's columns of today."""
     columns = snapshot.schema if part is None else part.columns
-    if snapshot.config.populate_meta_fields:
+    of_skeletons = isinstance(part, BootstrapPart) and part.of_skeletons
+    if snapshot.config.populate_meta_fields and not of_skeletons:
         columns = with_meta_columns(columns)
     fields = spark_schema(columns)
     # Without the columns in the files there is no other place to look at, and listing says which path does not hold them.
@@ -67,26 +71,36 @@ def _scan_part(session: SparkSession, snapshot: Snapshot, merge_folder: str | No
     index = SnapshotFileIndex(session, snapshot, partitioned_by, merge_folder, part)
     remember(index)
     plan_schema, verify = StructType([*fields.fields, *missing]), snapshot.query.verifies_pages
+    row_index = [row_index_column(session)] if of_skeletons or merges(snapshot) else []
+    read = StructType([*plan_schema.fields, *([SKELETON, PARTITION] if of_skeletons else []), *row_index])
+    plan = _relation(session, index, read, verify)
     if merges(snapshot):
-        read = StructType([*plan_schema.fields, row_index_column(session)])
-        plan = without_masked(session, _relation(session, index, read, verify))
-    else:
-        plan = _relation(session, index, plan_schema, verify)
+        plan = without_masked(session, plan, keeps_row_index=of_skeletons)
     if isinstance(snapshot, ChangedRows):
-        plan = _of_the_span(session, plan, snapshot.written)
+        plan = _of_the_span(session, plan, snapshot.written, of_skeletons=of_skeletons)
     classic = jvm.companion(session, "classic.Dataset")
     frame = DataFrame(classic.ofRows(jvm.jvm_session(session), plan), session)
     if part is None:
         return frame
-    meta = [f"`{name}`" for name in plan_schema.names if is_meta_column(name)]
-    return frame.selectExpr(*meta, *(f"{value} AS `{name}`" for name, value in part.values), *(f"`{field.name}`" for field in missing))
+    meta = (
+        meta_columns(session, frame, snapshot.storage)
+        if of_skeletons
+        else [F.col(name) for name in plan_schema.names if is_meta_column(name)]
+    )
+    return frame.select(
+        *meta,
+        *(F.expr(value).alias(name) for name, value in part.values),
+        *(F.col(f"`{field.name}`") for field in missing),
+    )
 
 
-def _of_the_span(session: SparkSession, plan: JavaObject, written: Written) -> JavaObject:
-    """Leave out the rows of other commits than those of a span."""
+def _of_the_span(session: SparkSession, plan: JavaObject, written: Written, *, of_skeletons: bool) -> JavaObject:
+    """Leave out the rows of other commits than those of a span; skeletons, whose scan has no commit times, are of one commit."""
     if written.others and not written.commits:
         return plan
-    times = ", ".join(f"'{time}'" for time in sorted(written.commits))
+    if of_skeletons and (METADATA_BOOTSTRAP in written.commits) != written.others:
+        return plan
+    times = ", ".join(f"'{time}'" for time in sorted(written.commits) if not of_skeletons)
     # From text, and before Spark analyzes the plan: a column is dozens of calls, and `DataFrame.filter` one more analysis.
     wrote = jvm.sql_parser(session).parseExpression(f"{COMMIT_TIME} {'NOT IN' if written.others else 'IN'} ({times})" if times else "false")
     return jvm.java_class(session, "org.apache.spark.sql.catalyst.plans.logical.Filter")(wrote, plan)

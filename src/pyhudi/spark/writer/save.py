@@ -12,6 +12,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 from pyhudi.errors import OptionError, TableExists, TableNotFound, UnsupportedError, UsageError
+from pyhudi.locks.choose_lock import open_table_storage
 from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.jvm.frame_schema import arrow_schema
@@ -22,9 +23,13 @@ from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.config.config_keys import concerns_table
 from pyhudi.spec.options import merge_options, same_key
 from pyhudi.storage.defaults_file import default_options, default_write_options
+from pyhudi.table.bootstrap.bootstrap_settings import BASE_PATH as BOOTSTRAP_BASE_PATH
+from pyhudi.table.bootstrap.bootstrap_settings import PREFIX as BOOTSTRAP_PREFIX
+from pyhudi.table.bootstrap.bootstrap_table import Bootstrap, NewTable, bootstrap_table
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.remove_rename import delete_unused_table
 from pyhudi.table.write_table import write
+from pyhudi.timeline.clock import SystemClock
 from pyhudi.write.input.data_columns import FILL_OPTION
 from pyhudi.write.options.validate_options import OPERATION
 
@@ -38,6 +43,7 @@ _OPERATIONS: Final = {
     "insert_overwrite": Operation.INSERT_OVERWRITE,
     "insert_overwrite_table": Operation.INSERT_OVERWRITE_TABLE,
 }
+_BOOTSTRAP: Final = "bootstrap"
 _TABLE_NAME: Final = "hoodie.table.name"
 _PARTITIONS_TO_DELETE: Final = "hoodie.datasource.write.partitions.to.delete"
 
@@ -87,6 +93,9 @@ def insert_into_table(frame: DataFrame, state: WriterState, name: str, *, overwr
 def _write(frame: DataFrame, state: WriterState, location: str, options: Mapping[str, str], table_name: str | None = None) -> None:
     table = _open(location)
     options = merge_options(default_options() if table is None else default_write_options(), options)
+    if options.get(OPERATION, "").lower() == _BOOTSTRAP:
+        _bootstrap(frame, state, location, options, table_name)
+        return
     mode, operation = state.save_mode(), _operation(options)
     if table is not None and mode == "ignore":
         return
@@ -119,6 +128,33 @@ def _write(frame: DataFrame, state: WriterState, location: str, options: Mapping
         if is_new:
             delete_unused_table(table.storage)
         raise
+
+
+def _bootstrap(frame: DataFrame, state: WriterState, location: str, options: Mapping[str, str], table_name: str | None) -> None:
+    """Make a table of the files that the options name; a table that is there is never overwritten.
+
+    Raises:
+        UsageError: the frame has rows, which a bootstrap does not write; or the options are wrong.
+        TableExists: there is a table that is no interrupted bootstrap of the same files.
+    """
+    if frame.columns and frame.head(1):
+        raise UsageError(
+            f"{OPERATION}={_BOOTSTRAP} takes the rows of the files in {BOOTSTRAP_BASE_PATH}, and none of a DataFrame: write an empty"
+            " one, and these rows afterwards."
+        )
+    bootstrap_options = {name: value for name, value in options.items() if name.removeprefix("spark.").startswith(BOOTSTRAP_PREFIX)}
+    others = {name: value for name, value in options.items() if name not in bootstrap_options and not same_key(name, OPERATION)}
+    definition = definition_of(others, state.partition_by, default_name=table_name)
+    new = NewTable(
+        definition.name,
+        definition.keys,
+        definition.partition_by,
+        definition.order_by,
+        definition.table_type,
+        {**definition.options, **bootstrap_options},
+    )
+    storage = open_table_storage(location)
+    bootstrap_table(storage, Bootstrap.of(None, new), SystemClock(), lambda: HudiTable(storage))
 
 
 def _open(location: str) -> HudiTable | None:

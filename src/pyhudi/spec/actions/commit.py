@@ -29,6 +29,7 @@ class Operation(enum.StrEnum):
     LOG_COMPACT = "LOG_COMPACT"
     CLUSTER = "CLUSTER"
     ALTER_SCHEMA = "ALTER_SCHEMA"
+    BOOTSTRAP = "BOOTSTRAP"
 
     @property
     def deletes_rows(self) -> bool:

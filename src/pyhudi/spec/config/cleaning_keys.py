@@ -100,5 +100,5 @@ CLEANING: tuple[ConfigKey, ...] = (
         "pyhudi deletes files with the engine of the write", "hoodie.clean.parallelism hoodie.clean.optimize.using.local.engine.context"
     ),
     *refused("the number of commits is all that makes a clean due", "hoodie.clean.trigger.strategy=num_commits"),
-    *refused("bootstrapped tables are not served", "hoodie.clean.delete.bootstrap.base.file=false"),
+    *refused("pyhudi does not delete the files that a table was bootstrapped from", "hoodie.clean.delete.bootstrap.base.file=false"),
 )

@@ -143,7 +143,7 @@ TABLES: tuple[ConfigKey, ...] = (
         "hoodie.archivelog.folder=archived hoodie.timeline.path=timeline hoodie.timeline.history.path=history"
         " hoodie.timeline.layout.version=2",
     ),
-    *refused(f"bootstrapping {_LATER}", "hoodie.bootstrap.*"),
+    *refused("only a bootstrap takes it: HudiTable.bootstrap, or the operation bootstrap", "hoodie.bootstrap.*"),
     served(
         "hoodie.write.auto.upgrade",
         "Upgrade a table of an older version before the write, when given as `true`; Apache Hudi does so unasked.",

@@ -46,6 +46,9 @@ METADATA_PARTITIONS_INFLIGHT = "hoodie.table.metadata.partitions.inflight"
 CDC_ENABLED = "hoodie.table.cdc.enabled"
 CDC_MODE = "hoodie.table.cdc.supplemental.logging.mode"
 BOOTSTRAP_BASE_PATH = "hoodie.bootstrap.base.path"
+BOOTSTRAP_INDEX_CLASS = "hoodie.bootstrap.index.class"
+BOOTSTRAP_INDEX_ENABLE = "hoodie.bootstrap.index.enable"
+BOOTSTRAP_INDEX_TYPE = "hoodie.bootstrap.index.type"
 PARTITION_METAFILE_BASE_FORMAT = "hoodie.partition.metafile.use.base.format"
 
 KNOWN = frozenset(
@@ -89,9 +92,9 @@ KNOWN = frozenset(
         CDC_MODE,
         BOOTSTRAP_BASE_PATH,
         PARTITION_METAFILE_BASE_FORMAT,
-        "hoodie.bootstrap.index.class",
-        "hoodie.bootstrap.index.enable",
-        "hoodie.bootstrap.index.type",
+        BOOTSTRAP_INDEX_CLASS,
+        BOOTSTRAP_INDEX_ENABLE,
+        BOOTSTRAP_INDEX_TYPE,
         "hoodie.compaction.record.merger.strategy",
         "hoodie.datasource.write.partitionpath.field",
         "hoodie.datasource.write.recordkey.field",

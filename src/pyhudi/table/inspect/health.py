@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.kernels.base_file.parquet_input import open_parquet
+from pyhudi.kernels.base_file.stitched_rows import open_data
 from pyhudi.metadata_table.services.validate import metadata_table_problems
 from pyhudi.metadata_table.write.inflight import pending_builds
 from pyhudi.read.snapshot.read_schema import table_schema
@@ -52,7 +52,7 @@ def problems(view: FileSystemView) -> Iterator[Problem]:
 def _damage(view: FileSystemView, file_slice: FileSlice) -> Iterator[Problem]:
     if file_slice.base is not None:
         try:
-            with open_parquet(view.storage, file_slice.base.path) as parquet:
+            with open_data(view.storage, file_slice.base.path) as parquet:
                 assert parquet.metadata is not None
         except CorruptTableError as error:
             yield _problem("file is whole", file_slice.base.path, str(error))

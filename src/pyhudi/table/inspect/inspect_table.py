@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.kernels.base_file.parquet_input import open_parquet
+from pyhudi.kernels.base_file.stitched_rows import open_data
 from pyhudi.locks.choose_lock import unprovided
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.read.snapshot.identity_check import accept_identity
@@ -339,7 +339,7 @@ class Inspect:
                     }
 
     def _stats_of(self, file: BaseFile) -> Iterator[dict[str, object]]:
-        with open_parquet(self.storage, file.path) as parquet:
+        with open_data(self.storage, file.path) as parquet:
             metadata = parquet.metadata
         for index in range(metadata.num_columns):
             chunks = [metadata.row_group(n).column(index) for n in range(metadata.num_row_groups)]

@@ -40,7 +40,7 @@ class WriteConfig:
     commit must have written for its record size to be believed; of a merge-on-read table `small_file_candidates` base
     files of a partition take new records. `rules` say what happens to rows of one key, `index` what the options say of the index, which
     `pyhudi.index.resolve_index` resolves. `extra_metadata` go into the metadata of the commit, `bulk` is the layout of a bulk insert.
-    Table services of the write read their own options from `options`.
+    Table services of the write read their own options from `options`. `instant` is the time of a write whose time the format has fixed.
     """
 
     options: Options
@@ -56,6 +56,7 @@ class WriteConfig:
     bulk: BulkLayout = field(default_factory=BulkLayout)
     failed_writes: FailedWritesSettings = EAGER
     concurrency: Concurrency = SINGLE_WRITER
+    instant: str | None = None
 
 
 def choose(options: Options, config: TableConfig, operation: Operation) -> WriteConfig:

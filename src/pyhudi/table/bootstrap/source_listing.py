@@ -1,0 +1,129 @@
+"""The Parquet files below a folder, by partition, and the columns that they have together.
+
+Rules: `BootstrapUtils.getAllLeafFoldersWithFiles`. Names that begin with a dot or an underscore are left out, as Spark and Apache Hudi do.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pyhudi.engine.engine_protocol import Engine
+from pyhudi.errors import CorruptTableError, SchemaError, UsageError
+from pyhudi.kernels.base_file.parquet_input import corrupt_as_error
+from pyhudi.kernels.base_file.stitched_rows import named_values
+from pyhudi.schema.evolve import evolve
+from pyhudi.spec.files.bootstrap_source import BootstrapSource
+from pyhudi.storage.storage_protocol import FileStatus, Storage
+
+_HIDDEN: Final = (".", "_")
+_MOST_INT: Final = (1 << 31) - 1
+#: Whole numbers of fewer characters are 64 bits at most.
+_MOST_DIGITS: Final = 19
+
+
+@dataclass(frozen=True, slots=True)
+class SourceListing:
+    """The source files by their folder, relative to the source, and the table's data columns."""
+
+    partitions: Mapping[str, tuple[BootstrapSource, ...]]
+    schema: pa.Schema
+
+
+def list_source(storage: Storage, engine: Engine, key_fields: Iterable[str]) -> SourceListing:
+    """Return the files below a folder; their footers are read.
+
+    Args:
+        storage: the folder.
+        engine: reads the footers.
+        key_fields: the record key and partition fields, whose types must be the same in all files.
+
+    Raises:
+        UsageError: there is no file, a file is not Parquet, or the folder is a Hudi table.
+        SchemaError: the files have columns that do not fit each other, or that cannot be stored.
+    """
+    if storage.stat(".hoodie") is not None:
+        raise UsageError(f"{storage.uri} is a Hudi table, and not a folder of plain Parquet files: nothing has to be bootstrapped.")
+    files = sorted(_files(storage, ""))
+    if not files:
+        raise UsageError(f"{storage.uri} holds no Parquet file to bootstrap a table from.")
+    schemas = engine.run(functools.partial(_footer_schema, storage), [file.path for file in files])
+    schema: pa.Schema | None = None
+    for file, columns in zip(files, schemas, strict=True):
+        try:
+            schema = evolve(schema, columns, key_fields=key_fields)
+        except SchemaError as error:
+            raise SchemaError(f"file '{file.path}' of {storage.uri} does not fit the files before it: {error}") from error
+    assert schema is not None, "there is a file"
+    partitions: dict[str, list[BootstrapSource]] = {}
+    for file in files:
+        path = file.path.rpartition("/")[0]
+        partitions.setdefault(path, []).append(BootstrapSource(_uri(storage, file.path), file.size, file.modified_ms, path))
+    return SourceListing({path: tuple(some) for path, some in partitions.items()}, with_folder_columns(schema, partitions))
+
+
+def _files(storage: Storage, folder: str) -> Iterator[FileStatus]:
+    for status in storage.list(folder):
+        if status.name.startswith(_HIDDEN):
+            continue
+        if status.is_dir:
+            yield from _files(storage, status.path)
+        elif status.name.endswith(".parquet"):
+            yield status
+        else:
+            raise UsageError(f"'{status.path}' of {storage.uri} is no Parquet file: take it away, or call it '_{status.name}'.")
+
+
+def _footer_schema(storage: Storage, path: str) -> pa.Schema:
+    try:
+        with corrupt_as_error(storage, path), storage.open_input(path) as source:
+            return pq.ParquetFile(source, coerce_int96_timestamp_unit="us").schema_arrow.remove_metadata()
+    except CorruptTableError as error:
+        raise UsageError(f"'{path}' of {storage.uri} is no Parquet file, or is damaged: {error}") from error
+
+
+def with_folder_columns(schema: pa.Schema, folders: Iterable[str]) -> pa.Schema:
+    """Return the columns with those that folders alone name (`day=2026-01-02`), last and typed by their values.
+
+    Example:
+        >>> with_folder_columns(pa.schema({"id": pa.int64()}), ["year=2025", "year=2026"]).field("year").type
+        DataType(int32)
+    """
+    values: dict[str, list[str | None]] = {}
+    for folder in folders:
+        for name, text in named_values(folder).items():
+            values.setdefault(name, []).append(text)
+    known = {name.lower() for name in schema.names}
+    added = pa.schema([pa.field(name, _type([text for text in strings if text is not None])) for name, strings in values.items()])
+    return evolve(schema, pa.schema([field for field in added if field.name.lower() not in known]))
+
+
+def _type(strings: Sequence[str]) -> pa.DataType:
+    """Return the type of texts: one that gives the same texts back."""
+    if strings and all(_is_number(text) for text in strings):
+        return pa.int32() if all(-_MOST_INT <= int(text) <= _MOST_INT for text in strings) else pa.int64()
+    if strings and all(_is_date(text) for text in strings):
+        return pa.date32()
+    return pa.string()
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.removeprefix("-").isdecimal() and len(text) < _MOST_DIGITS and str(int(text)) == text
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return datetime.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def _uri(storage: Storage, path: str) -> str:
+    base = storage.uri.rstrip("/")
+    return f"{base}/{path}" if "://" in base else f"file:{base}/{path}"
