@@ -1,4 +1,7 @@
-"""The one cache of this process: values by key, of a limited size in all, shared by threads; the least recently used goes first."""
+"""What a process caches: values by key, of a limited size in all, and properties of an object.
+
+Threads share both, and a fork at any time does them no harm.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar, cast, overload
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -75,6 +78,42 @@ class LruCache(Generic[Key, Value]):
             return None
         self._size -= entry[1]
         return entry[0]
+
+
+class cached_property(Generic[Value]):  # noqa: N801 - as the one of Python
+    """A property that is computed when it is read first.
+
+    The one of Python 3.11 holds a lock meanwhile, one for all instances: threads would wait for each other's tables, and a child that is
+    forked while another thread holds it would wait for ever. Here threads that read a property at the same time may each compute it; all
+    get the same value.
+
+    Example:
+        >>> class Table:
+        ...     @cached_property
+        ...     def state(self):
+        ...         return object()
+        >>> table = Table()
+        >>> table.state is table.state
+        True
+    """
+
+    def __init__(self, function: Callable[[Any], Value]) -> None:
+        """Compute nothing yet; the name and the documentation are those of `function`."""
+        self._function = function
+        self._name = function.__name__
+        self.__doc__ = function.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> Value: ...
+
+    def __get__(self, instance: object | None, owner: type | None = None) -> Self | Value:
+        """Return the value of an instance, which Python finds in the instance itself from then on."""
+        if instance is None:
+            return self
+        return cast(Value, instance.__dict__.setdefault(self._name, self._function(instance)))
 
 
 os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)

@@ -90,3 +90,14 @@ def test_state_is_noticed(text: str, names: list[str]) -> None:
 def test_a_cache_without_limit_is_noticed() -> None:
     text = "@cache\ndef a(): ...\n@cache\ndef b(x): ...\n@lru_cache(maxsize=9)\ndef c(x): ...\n@functools.lru_cache(None)\ndef d(x): ..."
     assert list(unlimited_caches(ast.parse(text))) == ["b", "d"]
+
+
+def test_properties_are_cached_without_a_lock_that_all_instances_share() -> None:
+    """That of `functools` holds one in Python 3.11, on which forked children wait for ever: see `pyhudi.cache.cached_property`."""
+    imported = [
+        module
+        for module in modules()
+        for node in ast.walk(syntax(module))
+        if isinstance(node, ast.ImportFrom) and node.module == "functools" and "cached_property" in [name.name for name in node.names]
+    ]
+    assert imported == []

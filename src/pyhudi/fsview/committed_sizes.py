@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import TypeAlias
 
-from pyhudi.cache import LruCache
+from pyhudi.cache import LruCache, cached_property
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.file_groups import PartitionFiles, ids_of
 from pyhudi.fsview.file_system_view import FileSystemView

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Iterable, Mapping
-from functools import cached_property
 from typing import Self
 
+from pyhudi.cache import cached_property
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.file_groups import PartitionFiles, build_groups, committed_files, latest_base_files, latest_slices
 from pyhudi.fsview.gc_pause import collector_paused

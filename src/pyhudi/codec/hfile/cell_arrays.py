@@ -8,12 +8,12 @@ the cells then follow on each other from the first byte of the block to the last
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from pyhudi.cache import cached_property
 from pyhudi.codec.hfile.cells import KEY_TAIL, LENGTHS, ROW, Cells
 
 Numbers: TypeAlias = npt.NDArray[np.int64]

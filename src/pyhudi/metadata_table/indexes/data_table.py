@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import pyarrow as pa
 
+from pyhudi.cache import cached_property
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.fsview.file_system_view import FileSystemView

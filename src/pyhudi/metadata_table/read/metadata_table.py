@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import cached_property
 from typing import TypeVar
 
+from pyhudi.cache import cached_property
 from pyhudi.errors import CorruptTableError, KeyFieldError, TableNotFound, UnsupportedError
 from pyhudi.fsview.committed_sizes import CheckedView
 from pyhudi.fsview.file_system_view import FileSystemView

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
+from pyhudi.cache import cached_property
 from pyhudi.errors import TableNotFound
 from pyhudi.fsview.committed_sizes import CheckedView
 from pyhudi.metadata_table.format.metadata_partitions import slices_of_partition

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Final
 
 import pyarrow as pa
 
+from pyhudi.cache import cached_property
 from pyhudi.errors import UsageError
 from pyhudi.fsview.slice_history import SlicesOverTime
 from pyhudi.kernels.cdc.change_rows import CHANGE_SCHEMA, ChangeTask, iter_changes

@@ -12,12 +12,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pyhudi.cache import cached_property
 from pyhudi.errors import UnsupportedError
 from pyhudi.fsview.slice_list import SliceList
 from pyhudi.read.incremental.instant_range import FULL_SCAN, HolesPolicy, InstantRange, instant_range_of

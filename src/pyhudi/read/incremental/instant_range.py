@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from functools import cached_property
 from typing import Final
 
+from pyhudi.cache import cached_property
 from pyhudi.errors import CorruptTableError, UnsupportedError, UsageError
 from pyhudi.metadata_table.read.lost_completion import check_pending_writes
 from pyhudi.read.snapshot.cleaned_states import check_not_cleaned

@@ -10,12 +10,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Final, TypeAlias
 
 import numpy as np
 import pyarrow.types as pt
 
+from pyhudi.cache import cached_property
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.fsview.gc_pause import collector_paused
 from pyhudi.fsview.slice_list import SliceList

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pyhudi.cache import cached_property
 from pyhudi.errors import CorruptTableError, KeyFieldError, UsageError
 from pyhudi.fsview.checked_logs import with_checksums
 from pyhudi.fsview.file_system_view import FileSystemView

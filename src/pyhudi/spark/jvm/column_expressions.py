@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 from pyspark.sql import Column, SparkSession
 from pyspark.sql.types import ArrayType, DataType, StringType, StructType
 
+from pyhudi.cache import cached_property
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.jvm import JavaObject
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructField, StructType
 
+from pyhudi.cache import cached_property
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.column_expressions import Expressions
 from pyhudi.spark.jvm.jvm import JavaObject

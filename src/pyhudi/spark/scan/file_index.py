@@ -12,12 +12,13 @@ import base64
 import hashlib
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TypeAlias
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
+from pyhudi.cache import cached_property
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.read.filter.condition import operands
 from pyhudi.read.skipping.data_skipping import Skipping, explain_pruning

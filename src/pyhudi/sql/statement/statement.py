@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
 
+from pyhudi.cache import cached_property
 from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.spark.catalog import catalog_table, temp_views
 from pyhudi.spark.catalog.catalog_table import CatalogTable

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, MapType, StructField, VariantType
 
+from pyhudi.cache import cached_property
 from pyhudi.errors import SchemaError, with_subject
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN
 from pyhudi.spark.writer.local_join import Join, joined_rows

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
+from pyhudi.cache import cached_property
 from pyhudi.errors import UnsupportedError
 from pyhudi.kernels.keys.key_kernels import partition_paths
 from pyhudi.keygen.choose_generator import key_generator
