@@ -129,6 +129,7 @@ def test_a_stream_that_dies_and_is_started_again_writes_every_row_once(
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # a death may strike a compaction in the background
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 def test_a_stream_that_dies_at_many_calls_writes_every_row_once(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
