@@ -68,7 +68,7 @@ ifeq ($(strip $(ARGS)),)
 test-unit: test-covered test-other ## Unit and property tests, without Spark; coverage of the format, the merge and the transaction
 else
 test-unit: $(READY)
-	$(PYTEST) -q -n auto --ignore=tests/architecture --ignore=tests/spark --ignore=tests/interop tests $(ARGS)
+	$(PYTEST) -q -n auto --ignore=tests/architecture --ignore=tests/spark --ignore=tests/interop --ignore=tests/servers tests $(ARGS)
 endif
 
 test-covered: $(READY)
@@ -76,13 +76,18 @@ test-covered: $(READY)
 	@$(BIN)/python -m scripts.coverage_floors
 
 test-other: $(READY)
-	@$(TIMED) "other unit tests" $(PYTEST) -q -n auto $(SLOWEST) --ignore=tests/architecture --ignore=tests/spark --ignore=tests/interop \
+	@$(TIMED) "other unit tests" $(PYTEST) -q -n auto $(SLOWEST) --ignore=tests/architecture --ignore=tests/spark --ignore=tests/interop --ignore=tests/servers \
 		$(addprefix --ignore=,$(COVERED)) tests
 
 .PHONY: test-spark
 test-spark: $(READY) $(JAVA) ## Tests on a real Spark session
 	@echo "pytest tests/spark"
 	@$(WITH_JAVA) $(SHORT_LIVED) $(TIMED) "tests on Spark" $(PYTEST) -q -n 2 --dist worksteal $(SLOWEST) tests/spark $(ARGS)
+
+.PHONY: test-servers
+test-servers: $(READY) $(JAVA) ## Tests with real servers: a Hive metastore
+	@echo "pytest tests/servers"
+	@$(WITH_JAVA) $(SHORT_LIVED) $(TIMED) "tests with servers" $(PYTEST) -q $(SLOWEST) tests/servers $(ARGS)
 
 .PHONY: interop
 interop: $(READY) $(JAVA) $(READY_HUDI) ## Let Apache Hudi 1.2.0 read and continue our tables, and the other way round

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pyhudi.service.upgrade.version_change import VersionChange
     from pyhudi.spec.actions.rollback import RollbackPlan
     from pyhudi.sql.enable import disable, enable
+    from pyhudi.sync.sync_result import SyncResult
     from pyhudi.table.change.merge_builder import MergeBuilder
     from pyhudi.table.explain import UpsertExplanation
     from pyhudi.table.find_tables import list_tables
@@ -58,6 +59,7 @@ __all__ = [
     "RollbackPlan",
     "Savepoint",
     "StaleInstant",
+    "SyncResult",
     "TableScan",
     "TtlResult",
     "TypeChange",
@@ -95,6 +97,7 @@ _MODULES = {
     "Savepoint": "pyhudi.service.savepoint.savepoint_listing",
     "StaleInstant": "pyhudi.table.repair.repair_result",
     "TableScan": "pyhudi.table.scan.table_scan",
+    "SyncResult": "pyhudi.sync.sync_result",
     "TtlResult": "pyhudi.service.partition_ttl.ttl_result",
     "TypeChange": "pyhudi.table.version.type_table",
     "UpsertExplanation": "pyhudi.table.explain",

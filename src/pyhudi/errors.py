@@ -14,6 +14,7 @@
     ├── ConflictError         another writer was faster or holds the table; retry is safe
     │   ├── WriteConflictError    one that worked at the same time changed the same data
     │   └── LockTimeoutError      the table lock was not to be had in time
+    ├── CatalogError          a catalog such as a Hive metastore does not answer or refuses; the table itself is fine
     └── UnknownOutcomeError   the commit may or may not have happened; `table.history()` tells
 
 Each message says what is wrong, names the table, instant, file or option, and says what to do.
@@ -83,6 +84,10 @@ class WriteConflictError(ConflictError):
 
 class LockTimeoutError(ConflictError):
     """The lock of the table could not be had within the time allowed."""
+
+
+class CatalogError(HudiError):
+    """A catalog outside the table does not answer or refuses; the table itself is as it was, and the next sync continues."""
 
 
 class UnknownOutcomeError(HudiError):

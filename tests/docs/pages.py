@@ -12,12 +12,15 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
 FOLDER = "/tmp/pyhudi"
+#: Pages whose blocks need servers: tests/servers runs them.
+SERVER_PAGES = frozenset({"catalog-sync.md"})
 
 _BLOCK = re.compile(
     r"^(?P<mark><!-- spark -->\n)?```(?P<language>python|sql)\n(?P<code>.*?)^```\n"
@@ -57,13 +60,15 @@ def blocks(page: Path) -> list[Block]:
     ]
 
 
-def run(page: Path, folder: Path, spark: Any = None) -> None:
-    """Run a page's blocks, those for Spark only when there is a session."""
+def run(page: Path, folder: Path, spark: Any = None, addresses: Mapping[str, str] | None = None) -> None:
+    """Run a page's blocks, those for Spark only when there is a session; addresses of servers are replaced by others."""
     names: dict[str, Any] = {"__name__": page.stem}
     for block in blocks(page):
         if block.needs_spark and spark is None:
             continue
         code = block.code.replace(FOLDER, str(folder))
+        for stated, actual in (addresses or {}).items():
+            code = code.replace(stated, actual)
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             if block.language == "python":
@@ -72,8 +77,8 @@ def run(page: Path, folder: Path, spark: Any = None) -> None:
             else:
                 _run_sql(code, spark)
         if block.output is not None:
-            stated = block.output.replace(FOLDER, str(folder))
-            assert _plain(printed.getvalue()) == _plain(stated), f"{page.name}, line {block.line}"
+            expected = block.output.replace(FOLDER, str(folder))
+            assert _plain(printed.getvalue()) == _plain(expected), f"{page.name}, line {block.line}"
 
 
 def _run_sql(code: str, spark: Any) -> None:

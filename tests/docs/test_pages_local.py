@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import blocks, pages, run
+from tests.docs.pages import SERVER_PAGES, blocks, pages, run
 
-WITHOUT_SPARK = [page for page in pages() if any(not block.needs_spark for block in blocks(page))]
+WITHOUT_SPARK = [page for page in pages() if page.name not in SERVER_PAGES and any(not block.needs_spark for block in blocks(page))]
 
 
 @pytest.mark.parametrize("page", WITHOUT_SPARK, ids=lambda page: page.stem)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.docs.pages import blocks, pages, run
+from tests.docs.pages import SERVER_PAGES, blocks, pages, run
 
-WITH_SPARK = [page for page in pages() if any(block.needs_spark for block in blocks(page))]
+WITH_SPARK = [page for page in pages() if page.name not in SERVER_PAGES and any(block.needs_spark for block in blocks(page))]
 
 
 @pytest.mark.spark

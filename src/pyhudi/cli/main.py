@@ -53,6 +53,7 @@ _MODULES: Final = {
     "slices": "look.table_commands",
     "sql": "sessions.sql_command",
     "stats": "look.table_commands",
+    "sync": "catalogs.sync_command",
     "thriftserver": "sessions.thriftserver_command",
     "ttl": "ttl_command",
     "upgrade": "version_commands",

@@ -21,6 +21,7 @@ from pyhudi.service.clustering.expire_clusterings import expire_after_commit as 
 from pyhudi.service.clustering.inline_clustering import cluster_after_commit, cluster_before_write
 from pyhudi.service.compaction.inline_compaction import check_compaction_options, compact_after_commit
 from pyhudi.service.inline_run import InlineRun, WrittenTable
+from pyhudi.service.inline_sync import check_sync_options, sync_after_commit
 from pyhudi.service.partition_ttl.run_partition_ttl import check_ttl_options, expire_after_commit
 from pyhudi.service.service_engine import service_runner
 from pyhudi.spec.options import Options
@@ -43,6 +44,7 @@ _AFTER_COMMIT: Final[tuple[tuple[str, Callable[[WrittenTable], InlineRun | None]
     ("the compaction after it", compact_after_commit),
     ("the clustering after it", cluster_after_commit),
     ("dropping expired partitions", expire_after_commit),
+    ("the synchronisation with catalogs", sync_after_commit),
 )
 
 
@@ -65,6 +67,7 @@ class InlineServices:
         """
         check_compaction_options(self.options, config, self.clock)
         check_ttl_options(self.options)
+        check_sync_options(self.options, config)
         runner = service_runner(self.storage, self.clock, self.ids, self.options, self.engine)
         clean_before_write(runner, self.options)
         cluster_before_write(runner, self.options, config)

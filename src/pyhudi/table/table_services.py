@@ -30,6 +30,7 @@ from pyhudi.service.service_executor import Service, ServiceRequest, serve
 from pyhudi.service.table_service import MODES, Result, ServiceMode
 from pyhudi.spec.arguments import check_strings
 from pyhudi.spec.options import Options, resolve
+from pyhudi.sync import SyncResult, sync_table
 from pyhudi.table.repair.rollback_services import RollbackServices
 from pyhudi.table.restore_table import restore
 from pyhudi.table.savepoint_table import create_savepoint, delete_savepoint, list_savepoints
@@ -336,6 +337,30 @@ class Services(RollbackServices):
             ()
         """
         return expire(self.storage, self.clock, self.ids, options or {}, dry_run=dry_run)
+
+    def sync(self, *, options: Mapping[str, str] | None = None) -> tuple[SyncResult, ...]:
+        """Register the table, its columns and partitions in a catalog such as a Hive metastore, or bring its entry there up to date.
+
+        Writes do the same after their commit with `hoodie.datasource.hive_sync.enable=true`.
+
+        Args:
+            options: `hoodie.datasource.hive_sync.*` and `hoodie.meta.sync.*`, such as `hoodie.datasource.hive_sync.metastore.uris`.
+
+        Returns:
+            One result for each catalog: its tables, and what happened to them and their partitions.
+
+        Raises:
+            OptionError: an option is wrong, contradicts another, or needs a package that is not installed.
+            UsageError: the partition values cannot be taken from a partition path.
+            CatalogError: the catalog does not answer or refuses; what it got so far stays, and the next sync continues.
+
+        Example:
+            >>> table.services.sync(options={"hoodie.datasource.hive_sync.metastore.uris": "thrift://127.0.0.1:1"})
+            Traceback (most recent call last):
+            ...
+            pyhudi.errors.CatalogError: no Hive metastore answers (hoodie.datasource.hive_sync.metastore.uris): ...
+        """
+        return sync_table(self.storage, resolve(options or {}))
 
     def index(
         self,

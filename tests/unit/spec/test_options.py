@@ -125,10 +125,7 @@ def test_one_that_looks_like_a_misspelt_short_name_is_warned_of_once(name: str, 
 
 #: What users of Apache Hudi state in every job, and what no write of this release needs.
 SERVICES = {
-    "hoodie.datasource.hive_sync.enable": "true",
-    "hoodie.datasource.hive_sync.mode": "hms",
-    "hoodie.datasource.meta.sync.enable": "true",
-    "hoodie.meta.sync.client.tool.class": "org.apache.hudi.hive.HiveSyncTool",
+    "hoodie.gcp.bigquery.sync.project_id": "p",
     "hoodie.metrics.on": "true",
     "hoodie.metrics.reporter.type": "PROMETHEUS",
     "hoodie.write.commit.callback.on": "true",
@@ -153,7 +150,7 @@ def test_they_are_refused_where_that_is_asked_for(name: str, strict: str) -> Non
 
 def test_a_service_that_is_switched_off_is_not_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     warn_unserved.cache_clear()
-    resolve({"hoodie.datasource.hive_sync.enable": "false", "hoodie.metrics.on": "false"})
+    resolve({"hoodie.metrics.on": "false"})
     assert caplog.records == []
 
 

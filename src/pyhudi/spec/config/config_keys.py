@@ -22,6 +22,7 @@ from pyhudi.spec.config.metadata_table_keys import METADATA_TABLE
 from pyhudi.spec.config.read_keys import READING
 from pyhudi.spec.config.recorded_keys import current_name, recorded_keys
 from pyhudi.spec.config.service_keys import SERVICES
+from pyhudi.spec.config.sync_keys import SYNC
 from pyhudi.spec.config.table_config_keys import TABLES
 from pyhudi.spec.config.ttl_keys import TTL
 from pyhudi.spec.config.write_keys import WRITING
@@ -38,6 +39,7 @@ KEYS: tuple[ConfigKey, ...] = (
     *CONCURRENCY,
     *TTL,
     *METADATA_TABLE,
+    *SYNC,
     *SERVICES,
     *ENGINE,
 )

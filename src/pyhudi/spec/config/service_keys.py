@@ -22,14 +22,6 @@ SERVICES: tuple[ConfigKey, ...] = (
         "hoodie.table.services.enabled=true",
     ),
     *unserved(
-        f"synchronisation with catalogs {_LATER}",
-        """
-        hoodie.datasource.hive_sync.enable=false hoodie.datasource.meta.sync.enable=false hoodie.datasource.hive_sync.*
-        hoodie.datasource.meta.sync.* hoodie.datasource.meta_sync.* hoodie.meta.sync.** hoodie.meta_sync.* hoodie.gcp.** hoodie.aws.**
-        hoodie.spark.polaris.*
-        """,
-    ),
-    *unserved(
         f"metrics {_LATER}",
         "hoodie.metrics.on=false hoodie.metrics.lock.enable=false hoodie.metrics.executor.enable=false hoodie.metrics.*"
         " hoodie.metricscompaction.log.blocks.on=false",

@@ -22,11 +22,12 @@ from pyhudi.sql.call.help_procedure import help_procedure
 from pyhudi.sql.call.maintenance import import_procedures as imports
 from pyhudi.sql.call.maintenance import pending_procedures as pending
 from pyhudi.sql.call.maintenance import repair_procedures as repairs
+from pyhudi.sql.call.maintenance import sync_procedures as syncs
 from pyhudi.sql.call.maintenance import version_procedures as versions
 from pyhudi.sql.call.procedure import Procedure
 
 _FAMILIES: Final = (
-    *(commits, timeline, files, logs, compaction, clustering, cleaning, archival, savepoints, ttl, tables, metadata, versions),
+    *(commits, timeline, files, logs, compaction, clustering, cleaning, archival, savepoints, ttl, syncs, tables, metadata, versions),
     *(overlap, repairs, pending, imports),
 )
 _KNOWN: Final = {procedure.name: procedure for family in _FAMILIES for procedure in family.PROCEDURES}

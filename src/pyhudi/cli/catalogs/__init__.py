@@ -1,0 +1,1 @@
+"""Commands on the catalogs that tables are registered in."""

@@ -1,0 +1,31 @@
+"""The synchronisation with catalogs that a write does after its commit. Rules: `HoodieSparkSqlWriter.metaSync`.
+
+It comes after all other services, whose commits may drop partitions.
+"""
+
+from __future__ import annotations
+
+from pyhudi.service.inline_run import InlineRun, WrittenTable
+from pyhudi.spec.options import Options
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.sync.open_catalog import check_client
+from pyhudi.sync.run_sync import sync_table
+from pyhudi.sync.sync_settings import is_enabled, sync_settings
+
+
+def check_sync_options(options: Options, config: TableConfig) -> None:
+    """See before a write that the synchronisation after it can be had, as far as that is possible without the catalog.
+
+    Raises:
+        OptionError: an option is wrong, contradicts another, or needs a package that is not installed.
+    """
+    if is_enabled(options):
+        for kind in sync_settings(options, config).catalogs:
+            check_client(kind)
+
+
+def sync_after_commit(table: WrittenTable) -> InlineRun | None:
+    """Return the synchronisation when the options of a write ask for it."""
+    if not is_enabled(table.options):
+        return None
+    return InlineRun(lambda: sync_table(table.runner.storage, table.options))

@@ -1,0 +1,75 @@
+"""Keys of the synchronisation with catalogs. Rules: `HoodieSyncConfig`, `HiveSyncConfigHolder`, `GlueCatalogSyncClientConfig`."""
+
+from __future__ import annotations
+
+from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, refused, served, unserved
+
+_HIVE = "hoodie.datasource.hive_sync"
+_META = "hoodie.meta.sync"
+
+SYNC: tuple[ConfigKey, ...] = (
+    served(f"{_HIVE}.enable", "Synchronise the table with a catalog after each commit.", Kind.FLAG, "false"),
+    served("hoodie.datasource.meta.sync.enable", f"The same as `{_HIVE}.enable`.", Kind.FLAG, "false"),
+    served(
+        f"{_META}.client.tool.class",
+        "The catalogs, as names of Apache Hudi's classes with commas: `org.apache.hudi.hive.HiveSyncTool`.",
+        default="org.apache.hudi.hive.HiveSyncTool",
+    ),
+    served(f"{_HIVE}.mode", "How the catalog is spoken to.", default="hms", choices=("hms", "jdbc", "hiveql", "glue")),
+    served(f"{_HIVE}.use_jdbc", f"Without `{_HIVE}.mode`: `jdbc` if true, `hiveql` if false.", Kind.FLAG),
+    served(
+        f"{_HIVE}.metastore.uris",
+        "Addresses of the Hive metastore, with commas; the first that answers is used.",
+        default="thrift://localhost:9083",
+    ),
+    served(f"{_HIVE}.database", "The database of the catalog; by default `hoodie.database.name`, else `default`."),
+    served(f"{_HIVE}.table", "The name of the table in the catalog; by default `hoodie.table.name`."),
+    served(f"{_HIVE}.auto_create_database", "Create the database when it is missing.", Kind.FLAG, "true"),
+    served(f"{_HIVE}.base_file_format", "The format of the base files.", default="PARQUET", choices=("PARQUET",)),
+    served(f"{_HIVE}.partition_fields", "The partition columns, with commas; by default those of the table."),
+    served(
+        f"{_HIVE}.partition_extractor_class",
+        "Takes the partition values from partition paths: one of Apache Hudi's classes, or a class of Python as `module:Class`.",
+    ),
+    served(f"{_META}.decode_partition", "URL-decode partition values.", Kind.FLAG, "false"),
+    served(f"{_META}.incremental", "Look at the partitions of new commits only; false compares all of them.", Kind.FLAG, "true"),
+    served(f"{_META}.metadata_file_listing", "Take partitions from the metadata table if there is one.", Kind.FLAG, "true"),
+    served(f"{_META}.no_partition_metadata", "Register no partitions.", Kind.FLAG, "false"),
+    served(f"{_META}.touch.partitions.enabled", "Give partitions that were written to a new time of change.", Kind.FLAG, "false"),
+    served("hoodie.datasource.meta_sync.condition.sync", "Note a commit only when something else changed.", Kind.FLAG, "false"),
+    served("hoodie.datasource.meta.sync.base.path", "The location of the table in the catalog, where it differs from its path."),
+    served(
+        f"{_HIVE}.table.strategy",
+        "Tables of a merge-on-read table: read-optimised (`_ro`) and real-time (`_rt`), or one of them under the bare name.",
+        default="ALL",
+        choices=("ALL", "RO", "RT"),
+    ),
+    served(f"{_HIVE}.skip_ro_suffix", "Give the read-optimised table the bare name.", Kind.FLAG, "false"),
+    served(f"{_META}.sync_snapshot_with_table_name", "Register the bare name too, as the real-time table.", Kind.FLAG, "true"),
+    served(f"{_HIVE}.support_timestamp", "Timestamps are `timestamp` in Hive, and not `bigint`.", Kind.FLAG, "false"),
+    served(f"{_HIVE}.omit_metadata_fields", "Leave the meta columns out.", Kind.FLAG, "false"),
+    served(f"{_HIVE}.sync_as_datasource", "Register the table as one of Spark's data source `hudi`.", Kind.FLAG, "true"),
+    served(f"{_HIVE}.schema_string_length_thresh", "Length of the properties that hold the Spark schema.", Kind.POSITIVE, "4000"),
+    served("hoodie.meta_sync.spark.version", "The version of Spark to register."),
+    served(f"{_HIVE}.sync_comment", "Register the comments of columns.", Kind.FLAG, "false"),
+    served(f"{_HIVE}.table_properties", "Further properties of the table, one `key=value` on each line."),
+    served(f"{_HIVE}.serde_properties", "Further properties of the SerDe, one `key=value` on each line."),
+    served(f"{_HIVE}.create_managed_table", "Create a managed table, whose files go with it when it is dropped.", Kind.FLAG, "false"),
+    served(f"{_HIVE}.batch_num", "Partitions in one call of the catalog.", Kind.POSITIVE, "1000"),
+    served(f"{_HIVE}.recreate_table_on_error", "Drop and create the table in the catalog when a change is refused.", Kind.FLAG, "false"),
+    served(f"{_HIVE}.ignore_exceptions", "A sync that fails is logged, and not an error.", Kind.FLAG, "false"),
+    *harmless(
+        "is not needed: partitions are looked up by their names", f"{_HIVE}.filter_pushdown_enabled {_HIVE}.filter_pushdown_max_size"
+    ),
+    *harmless("belongs to bucket_sync", f"{_HIVE}.bucket_sync_spec"),
+    *refused("Hive would rely on buckets that Hudi's hash does not fill", f"{_HIVE}.bucket_sync=false"),
+    *refused("the catalog is spoken to without Spark", f"{_HIVE}.use_spark_catalog=false"),
+    *refused("replication between clusters is not served", "hoodie.meta_sync.global.replicate.timestamp"),
+    *unserved(
+        "synchronisation with this catalog comes with a later release",
+        f"""
+        {_HIVE}.jdbcurl {_HIVE}.username {_HIVE}.password hoodie.datasource.meta.sync.glue.** {_META}.** hoodie.gcp.** hoodie.aws.**
+        hoodie.spark.polaris.*
+        """,
+    ),
+)

@@ -1,0 +1,82 @@
+"""What has to change in a catalog's table so that it describes a table as it is now.
+
+Rules: `HiveSchemaUtil.getSchemaDifference`. A metastore compares columns by their position and refuses a list in which a type at a position
+changes to one that is not wider. So columns stay in the order of the catalog, and new ones follow; Apache Hudi sends them in the order of
+the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pyhudi.sync.catalog_sync import CatalogColumn, CatalogEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A table of the catalog as it shall be (`entry`) and as it is (`previous`)."""
+
+    entry: CatalogEntry
+    previous: CatalogEntry
+
+    @property
+    def has_new_columns(self) -> bool:
+        """Whether names, types or comments of columns differ."""
+        return self.entry.columns != self.previous.columns
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything differs."""
+        return self.entry != self.previous
+
+
+def merged_entry(known: CatalogEntry, described: CatalogEntry) -> Merged:
+    """Return the catalog's table with what a description says; other properties stay, and so does whether it is managed."""
+    entry = replace(
+        known,
+        columns=merged_columns(known.columns, described.columns),
+        input_format=described.input_format,
+        output_format=described.output_format,
+        serde_class=described.serde_class,
+        serde_properties={**known.serde_properties, **described.serde_properties},
+        properties={**known.properties, **described.properties},
+    )
+    return Merged(entry, known)
+
+
+def merged_columns(known: Sequence[CatalogColumn], described: Sequence[CatalogColumn]) -> tuple[CatalogColumn, ...]:
+    """Return the columns of a description in the order of the catalog, those that it lacks last; a comment stays where none is given.
+
+    Example:
+        >>> known = [CatalogColumn("a", "int", "first"), CatalogColumn("b", "string")]
+        >>> merged = merged_columns(known, [CatalogColumn("c", "date"), CatalogColumn("a", "bigint")])
+        >>> [(column.name, column.type, column.comment) for column in merged]
+        [('a', 'bigint', 'first'), ('c', 'date', '')]
+    """
+    by_name = {column.name: column for column in described}
+    comments = {column.name: column.comment for column in known}
+    order = [*(name for name in comments if name in by_name), *(name for name in by_name if name not in comments)]
+    return tuple(replace(by_name[name], comment=by_name[name].comment or comments.get(name, "")) for name in order)
+
+
+def same_location(one: str, other: str) -> bool:
+    """Tell whether two locations are one, whatever their schemes and authorities.
+
+    Example:
+        >>> same_location("file:/data/t", "/data/t/"), same_location("s3://bucket/t", "s3a://bucket/t"), same_location("/a", "/b")
+        (True, True, False)
+    """
+    return path_of(one) == path_of(other)
+
+
+def path_of(location: str) -> str:
+    """Return the path of a location; of an object store the bucket is a part of it."""
+    scheme, colon, rest = location.partition(":")
+    if not colon or "/" in scheme:
+        return location.rstrip("/")
+    if not rest.startswith("//"):
+        return rest.rstrip("/")
+    authority, _, path = rest[2:].partition("/")
+    prefix = authority if scheme.startswith(("s3", "gs", "abfs", "wasb")) else ""
+    return f"{prefix}/{path}".rstrip("/")

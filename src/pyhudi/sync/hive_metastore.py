@@ -1,0 +1,219 @@
+"""A database of a Hive metastore (mode `hms`). Rules: `HMSDDLExecutor`, `HoodieHiveSyncClient`.
+
+A metastore has no way to change a table only if nobody else changed it meanwhile. So each change begins with reading the table, and
+changes of two processes at a time differ in a few milliseconds only; what is lost there, the next sync repairs, since the times of the last
+commit are part of the same table.
+"""
+
+from __future__ import annotations
+
+import copy
+import getpass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from pyhudi.sync.catalog_sync import CatalogColumn, CatalogEntry, Values
+from pyhudi.sync.metastore_client import MetastoreClient
+
+#: How many partitions are read at once.
+_READ_BATCH: Final = 1000
+_EXTERNAL: Final = "EXTERNAL_TABLE"
+#: The metastore shall not list the files of the table to count them.
+_NO_STATISTICS: Final = {"DO_NOT_UPDATE_STATS": "true"}
+_DESCRIPTION: Final = "automatically created by hoodie"
+
+
+class HiveMetastore:
+    """Implements `pyhudi.sync.catalog_sync.CatalogSync`."""
+
+    def __init__(self, client: MetastoreClient, database: str) -> None:
+        """Use a database through a connected client."""
+        self._client = client
+        self._calls = client.calls
+        self._types = client.types
+        self._database = database
+
+    def has_database(self) -> bool:
+        """Tell whether the database exists."""
+        with self._client.translate_errors(f"looking for the database {self._database}"):
+            try:
+                self._calls.get_database(self._database)
+            except self._types.NoSuchObjectException:
+                return False
+            return True
+
+    def create_database(self) -> None:
+        """Create the database."""
+        database = self._types.Database(name=self._database, description=_DESCRIPTION, parameters={})
+        with self._client.translate_errors(f"creating the database {self._database}"):
+            try:
+                self._calls.create_database(database)
+            except self._types.AlreadyExistsException:
+                return
+
+    def table(self, name: str) -> CatalogEntry | None:
+        """Return a table."""
+        table = self._read(name)
+        return None if table is None else _entry(table)
+
+    def create_table(self, name: str, entry: CatalogEntry) -> None:
+        """Create a table."""
+        parameters = dict(entry.properties) | ({} if entry.is_managed else {"EXTERNAL": "TRUE"})
+        table = self._types.Table(
+            tableName=name,
+            dbName=self._database,
+            owner=getpass.getuser(),
+            retention=0,
+            partitionKeys=self._fields(entry.partition_columns),
+            parameters=parameters,
+            tableType="MANAGED_TABLE" if entry.is_managed else _EXTERNAL,
+            sd=self._types.StorageDescriptor(
+                numBuckets=0,
+                bucketCols=[],
+                sortCols=[],
+                compressed=False,
+                parameters={},
+                serdeInfo=self._types.SerDeInfo(parameters={}),
+                location=entry.location,
+            ),
+        )
+        self._describe(table, entry)
+        with self._client.translate_errors(f"creating the table {self._database}.{name}"):
+            self._calls.create_table_with_environment_context(table, self._context())
+
+    def alter_table(self, name: str, entry: CatalogEntry, *, cascade: bool) -> None:
+        """Change a table."""
+        table = self._required(name)
+        self._describe(table, entry)
+        table.parameters = {**table.parameters, **entry.properties}
+        self._alter(name, table, cascade=cascade)
+
+    def set_properties(self, name: str, properties: Mapping[str, str]) -> None:
+        """Add properties to a table."""
+        table = self._required(name)
+        table.parameters = {**table.parameters, **properties}
+        self._alter(name, table, cascade=False)
+
+    def drop_table(self, name: str) -> None:
+        """Drop a table, not its files."""
+        with self._client.translate_errors(f"dropping the table {self._database}.{name}"):
+            try:
+                self._calls.drop_table(self._database, name, False)
+            except self._types.NoSuchObjectException:
+                return
+
+    def partitions(self, name: str, among: Collection[Values] | None = None) -> dict[Values, str]:
+        """Return the locations of partitions."""
+        table = self._required(name)
+        return {tuple(one.values): one.sd.location for one in self._partitions(table, among)}
+
+    def add_partitions(self, name: str, partitions: Mapping[Values, str]) -> None:
+        """Add partitions."""
+        table = self._required(name)
+        made = [self._partition(table, values, location) for values, location in partitions.items()]
+        request = self._types.AddPartitionsRequest(self._database, name, made, ifNotExists=True, needResult=False)
+        with self._client.translate_errors(f"adding {len(made)} partition(s) to {self._database}.{name}"):
+            self._calls.add_partitions_req(request)
+
+    def change_partitions(self, name: str, partitions: Mapping[Values, str]) -> None:
+        """Change the locations of partitions."""
+        changed = list(self._partitions(self._required(name), list(partitions)))
+        for partition in changed:
+            partition.sd.location = partitions[tuple(partition.values)]
+            partition.parameters = {key: text for key, text in partition.parameters.items() if key != "transient_lastDdlTime"}
+        with self._client.translate_errors(f"changing {len(changed)} partition(s) of {self._database}.{name}"):
+            self._calls.alter_partitions_with_environment_context(self._database, name, changed, self._context())
+
+    def drop_partitions(self, name: str, partitions: Sequence[Values]) -> None:
+        """Drop partitions, not their files."""
+        table = self._required(name)
+        with self._client.translate_errors(f"dropping {len(partitions)} partition(s) of {self._database}.{name}"):
+            names = [self._partition_name(table, values) for values in partitions]
+            request = self._types.DropPartitionsRequest(
+                self._database,
+                name,
+                self._types.RequestPartsSpec(names=names),
+                deleteData=False,
+                ifExists=True,
+                needResult=False,
+            )
+            self._calls.drop_partitions_req(request)
+
+    def close(self) -> None:
+        """End the connection."""
+        self._client.close()
+
+    def _read(self, name: str) -> Any | None:
+        with self._client.translate_errors(f"reading the table {self._database}.{name}"):
+            try:
+                return self._calls.get_table(self._database, name)
+            except self._types.NoSuchObjectException:
+                return None
+
+    def _required(self, name: str) -> Any:
+        with self._client.translate_errors(f"reading the table {self._database}.{name}"):
+            return self._calls.get_table(self._database, name)
+
+    def _alter(self, name: str, table: Any, *, cascade: bool) -> None:
+        context = self._context({"CASCADE": "true"} if cascade else {})
+        table.parameters.pop("transient_lastDdlTime", None)
+        with self._client.translate_errors(f"changing the table {self._database}.{name}"):
+            self._calls.alter_table_with_environment_context(self._database, name, table, context)
+
+    def _describe(self, table: Any, entry: CatalogEntry) -> None:
+        storage = table.sd
+        storage.cols = self._fields(entry.columns)
+        storage.inputFormat, storage.outputFormat = entry.input_format, entry.output_format
+        storage.serdeInfo.serializationLib = entry.serde_class
+        storage.serdeInfo.parameters = dict(entry.serde_properties)
+
+    def _fields(self, columns: Sequence[CatalogColumn]) -> list[Any]:
+        return [self._types.FieldSchema(column.name, column.type, column.comment) for column in columns]
+
+    def _partition(self, table: Any, values: Values, location: str) -> Any:
+        storage = copy.copy(table.sd)  # a copy each: a shared one would give every partition the last location
+        storage.location = location
+        return self._types.Partition(list(values), self._database, table.tableName, sd=storage, parameters={})
+
+    def _partitions(self, table: Any, among: Collection[Values] | None) -> Iterator[Any]:
+        action = f"reading partitions of {self._database}.{table.tableName}"
+        with self._client.translate_errors(action):
+            if among is None:
+                names = self._calls.get_partition_names(self._database, table.tableName, -1)
+            else:
+                names = [self._partition_name(table, values) for values in among]
+            for begin in range(0, len(names), _READ_BATCH):
+                yield from self._calls.get_partitions_by_names(self._database, table.tableName, names[begin : begin + _READ_BATCH])
+
+    def _partition_name(self, table: Any, values: Values) -> str:
+        return "/".join(f"{_escaped(key.name)}={_escaped(value)}" for key, value in zip(table.partitionKeys, values, strict=True))
+
+    def _context(self, properties: Mapping[str, str] | None = None) -> Any:
+        return self._types.EnvironmentContext({**_NO_STATISTICS, **(properties or {})})
+
+
+def _entry(table: Any) -> CatalogEntry:
+    storage, serde = table.sd, table.sd.serdeInfo
+    return CatalogEntry(
+        columns=_columns(storage.cols),
+        partition_columns=_columns(table.partitionKeys),
+        location=storage.location or "",
+        input_format=storage.inputFormat or "",
+        output_format=storage.outputFormat or "",
+        serde_class=serde.serializationLib or "",
+        serde_properties=dict(serde.parameters or {}),
+        properties=dict(table.parameters or {}),
+        is_managed=table.tableType == "MANAGED_TABLE",
+    )
+
+
+def _columns(fields: Sequence[Any]) -> tuple[CatalogColumn, ...]:
+    return tuple(CatalogColumn(field.name, field.type, field.comment or "") for field in fields or ())
+
+
+#: What Hive escapes in the name of a partition: `FileUtils.charToEscape`.
+_TO_ESCAPE: Final = frozenset({*map(chr, range(1, 32)), *"\"#%'*/:=?\\\x7f{[]^"})
+
+
+def _escaped(text: str) -> str:
+    return "".join(f"%{ord(character):02X}" if character in _TO_ESCAPE else character for character in text)

@@ -1,0 +1,101 @@
+"""The connection with a Hive metastore: Thrift, with the bindings of the package pymetastore.
+
+Its errors become `CatalogError`: a refusal with the metastore's own words, a lost connection with the address.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from pyhudi.errors import CatalogError, OptionError
+
+_URIS: Final = "hoodie.datasource.hive_sync.metastore.uris"
+_PORT: Final = 9083
+_TIMEOUT_MS: Final = 600_000  # adding a thousand partitions takes a slow metastore minutes
+_CONNECT_MS: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class MetastoreClient:
+    """A connected client: `calls` are the methods of the metastore, `types` the values that it takes."""
+
+    uri: str
+    calls: Any
+    types: Any
+    transport: Any
+
+    @contextlib.contextmanager
+    def translate_errors(self, action: str) -> Iterator[None]:
+        """Raise what goes wrong in an action as `CatalogError`."""
+        transport = importlib.import_module("thrift.transport.TTransport")
+        thrift = importlib.import_module("thrift.Thrift")
+        try:
+            yield
+        except (transport.TTransportException, OSError, EOFError) as error:
+            raise CatalogError(f"the Hive metastore {self.uri} did not answer while {action}: {error}") from error
+        except thrift.TException as error:
+            reason = getattr(error, "message", None) or str(error) or type(error).__name__
+            raise CatalogError(f"the Hive metastore {self.uri} refused {action}: {reason}") from error
+
+    def close(self) -> None:
+        """End the connection."""
+        self.transport.close()
+
+
+def connect(uris: Sequence[str]) -> MetastoreClient:
+    """Connect with the first metastore that answers.
+
+    Raises:
+        OptionError: an address is none, or the package of the client is not installed.
+        CatalogError: none answers.
+    """
+    bindings, types = load_bindings()
+    transport_of = importlib.import_module("thrift.transport.TTransport")
+    sockets = importlib.import_module("thrift.transport.TSocket")
+    protocol = importlib.import_module("thrift.protocol.TBinaryProtocol")
+    errors = []
+    for uri in uris:
+        socket = sockets.TSocket(*_address(uri))
+        socket.setTimeout(_CONNECT_MS)
+        transport = transport_of.TBufferedTransport(socket, 1 << 16)
+        try:
+            transport.open()
+        except (transport_of.TTransportException, OSError) as error:
+            errors.append(f"{uri}: {error}")
+            continue
+        socket.setTimeout(_TIMEOUT_MS)
+        return MetastoreClient(uri, bindings.Client(protocol.TBinaryProtocolAccelerated(transport)), types, transport)
+    raise CatalogError(f"no Hive metastore answers ({_URIS}): {'; '.join(errors)}")
+
+
+def load_bindings() -> tuple[Any, Any]:
+    """Return the modules of the methods and of the values of a metastore.
+
+    Raises:
+        OptionError: their package is not installed.
+    """
+    try:
+        bindings = importlib.import_module("pymetastore.hive_metastore.ThriftHiveMetastore")
+        types = importlib.import_module("pymetastore.hive_metastore.ttypes")
+    except ImportError as error:
+        raise OptionError(
+            "a sync with a Hive metastore needs the package pymetastore: pip install 'pyhudi[hive]', or leave out"
+            " hoodie.datasource.hive_sync.enable"
+        ) from error
+    return bindings, types
+
+
+def _address(uri: str) -> tuple[str, int]:
+    parts = urlsplit(uri if "://" in uri else f"thrift://{uri}")
+    try:
+        port = parts.port or _PORT
+    except ValueError as error:
+        raise OptionError(f"{_URIS}={uri}: it has no port: {error}") from error
+    if parts.scheme != "thrift" or not parts.hostname:
+        raise OptionError(f"{_URIS}={uri}: it is not of the form thrift://host:port")
+    return parts.hostname, port

@@ -1,0 +1,85 @@
+"""Which partitions a table has, and which of them commits have written to or emptied since the last synchronisation.
+
+Rules: `HoodieSyncClient.getWrittenPartitionsSince`, `.getDroppedPartitionsSince`. A commit is new to a catalog when it was requested, or
+completed, after the times that the catalog has: a writer may have completed after one that began later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pyhudi.metadata_table.read.metadata_view import open_view
+from pyhudi.spec.instant import Action
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline.instant_details import load_commit_metadata
+from pyhudi.timeline.timeline import Timeline
+
+REQUESTED: Final = "last_commit_time_sync"
+COMPLETED: Final = "last_commit_completion_time_sync"
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionChanges:
+    """Partition paths; of `is_complete` changes `live` are all partitions of the table, else those written to, and `emptied` those that
+    lost all rows.
+    """
+
+    live: frozenset[str]
+    emptied: frozenset[str]
+    is_complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """A table at one time of its timeline."""
+
+    storage: Storage
+    config: TableConfig
+    timeline: Timeline
+    use_metadata_table: bool = True
+
+    def markers(self) -> dict[str, str]:
+        """Return the times that a catalog notes once it knows the table as it is now; empty for a table without commits."""
+        instants = self.timeline.data_instants()
+        if not instants:
+            return {}
+        completed = max(self.timeline.effect(one)[0] for one in instants)
+        return {REQUESTED: max(one.requested for one in instants), COMPLETED: completed}
+
+    def all_partitions(self) -> PartitionChanges:
+        """Return all partitions that have files."""
+        view = open_view(self.storage, self.config, self.timeline, use_metadata_table=self.use_metadata_table)
+        replaced = {group.partition_path for group in view.replaced}
+        live = (path for path in view.partition_paths() if path not in replaced or view.latest_slices(path))
+        return PartitionChanges(frozenset(live), frozenset(), is_complete=True)
+
+    def partitions_since(self, properties: Mapping[str, str]) -> PartitionChanges:
+        """Return what changed since the times in the properties of a catalog's table; all partitions where they do not tell.
+
+        They do not when they are missing, older than the active timeline, or newer than it, or when a restore came after them.
+        """
+        requested, completed = properties.get(REQUESTED, ""), properties.get(COMPLETED, "") or properties.get(REQUESTED, "")
+        instants = self.timeline.data_instants()
+        if not requested or not instants or requested < instants[0].requested or requested > instants[-1].requested:
+            return self.all_partitions()
+        if any(one.action in (Action.RESTORE, Action.ROLLBACK) and one.requested > requested for one in self.timeline.completed()):
+            return self.all_partitions()
+        written: set[str] = set()
+        replaced: set[str] = set()
+        for instant in instants:
+            if instant.requested <= requested and self.timeline.effect(instant)[0] <= completed:
+                continue
+            metadata = load_commit_metadata(self.storage, self.config, self.timeline, instant)
+            written |= metadata.stats.keys()
+            replaced |= (metadata.replaced or {}).keys()
+        emptied = self._emptied(replaced)
+        return PartitionChanges(frozenset(written - emptied), frozenset(emptied), is_complete=False)
+
+    def _emptied(self, replaced: set[str]) -> set[str]:
+        if not replaced:
+            return set()
+        view = open_view(self.storage, self.config, self.timeline, use_metadata_table=self.use_metadata_table)
+        return {path for path in replaced if not view.latest_slices(path)}

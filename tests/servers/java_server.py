@@ -1,0 +1,67 @@
+"""Servers in Java from the jars of PySpark: started for tests on a free port, and ended by their own process."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyspark
+
+JARS = Path(pyspark.__file__).parent / "jars"
+SECONDS = 120
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def answers(port: int) -> bool:
+    with socket.socket() as one:
+        one.settimeout(1)
+        return one.connect_ex(("127.0.0.1", port)) == 0
+
+
+@contextmanager
+def java_server(folder: Path, port: int, arguments: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A server whose main class and options are given, once it answers on its port."""
+    folder.mkdir(parents=True, exist_ok=True)
+    java = Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
+    with (folder / "server.log").open("wb") as log:
+        process = subprocess.Popen([str(java), *arguments], cwd=folder, stdout=log, stderr=log)
+    try:
+        end = time.monotonic() + SECONDS
+        while not answers(port):
+            assert process.poll() is None, f"the server ended: {(folder / 'server.log').read_text()[-3000:]}"
+            assert time.monotonic() < end, f"the server does not answer: {(folder / 'server.log').read_text()[-3000:]}"
+            time.sleep(0.2)
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def hive_metastore(folder: Path, port: int) -> Iterator[str]:
+    """A Hive metastore on a Derby database in the folder; its URI."""
+    properties = {
+        "hive.async.log.enabled": "false",
+        "derby.system.home": str(folder),
+        "javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={folder}/db;create=true",
+        "javax.jdo.option.ConnectionDriverName": "org.apache.derby.iapi.jdbc.AutoloadedDriver",
+        "hive.metastore.warehouse.dir": f"file://{folder}/warehouse",
+        "hive.metastore.schema.verification": "false",
+        "datanucleus.schema.autoCreateAll": "true",
+        "datanucleus.connectionPoolingType": "HIKARICP",
+        "hive.in.test": "true",
+    }
+    options = [f"-D{key}={text}" for key, text in properties.items()]
+    main = "org.apache.hadoop.hive.metastore.HiveMetaStore"
+    with java_server(folder, port, ["-Xmx400m", *options, "-cp", f"{JARS}/*", main, "-p", str(port)]):
+        yield f"thrift://127.0.0.1:{port}"

@@ -1,0 +1,68 @@
+"""Options of a sync: contradictions are refused before a write, and what is not given is inferred."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.errors import OptionError, UnsupportedError
+from pyhudi.spec.options import resolve
+from pyhudi.sync.sync_settings import CatalogKind, sync_settings
+
+HIVE = "hoodie.datasource.hive_sync"
+SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string()})
+
+
+def table(folder: Path, **arguments: object) -> HudiTable:
+    given = {"name": "Trips", "keys": ["id"], "partition_by": ["city"], **arguments}
+    return HudiTable.create(folder / "t", SCHEMA, **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ({f"{HIVE}.partition_extractor_class": "NoSuch"}, "NoSuch"),
+        ({f"{HIVE}.partition_extractor_class": "NonPartitionedExtractor"}, "contradicts the partition field"),
+        ({f"{HIVE}.table.strategy": "RO"}, "merge-on-read"),
+        ({f"{HIVE}.mode": "hms", f"{HIVE}.use_jdbc": "true"}, "contradict each other"),
+        ({f"{HIVE}.table_properties": "a=b\nc"}, "'c' is no key=value"),
+        ({"hoodie.meta.sync.client.tool.class": "org.mine.Tool"}, "org.mine.Tool"),
+        ({f"{HIVE}.mode": "ftp"}, "it can be hms"),
+        ({f"{HIVE}.batch_num": "0"}, "above 0"),
+        ({f"{HIVE}.bucket_sync": "true"}, "bucket"),
+    ],
+)
+def test_what_contradicts_is_refused_before_a_write(tmp_path: Path, options: dict[str, str], names: str) -> None:
+    made = table(tmp_path)
+    with pytest.raises((OptionError, UnsupportedError), match=names):
+        made.upsert([{"id": 1, "city": "oslo"}], options={f"{HIVE}.enable": "true", **options})
+    assert made.count() == 0
+
+
+def test_partition_fields_of_a_table_without_partitions_are_refused(tmp_path: Path) -> None:
+    made = table(tmp_path, partition_by=[])
+    with pytest.raises(OptionError, match="has no partitions"):
+        sync_settings(resolve({f"{HIVE}.partition_fields": "city"}), made.config)
+
+
+def test_what_is_not_given_is_inferred(tmp_path: Path) -> None:
+    config = table(tmp_path).config
+    inferred = sync_settings(resolve({}), config)
+    assert (inferred.database, inferred.table, inferred.partition_fields) == ("default", "trips", ("city",))
+    assert inferred.catalogs == (CatalogKind.HMS,)
+    assert sync_settings(resolve({f"{HIVE}.use_jdbc": "true"}), config).catalogs == (CatalogKind.JDBC,)
+    assert sync_settings(resolve({f"{HIVE}.use_jdbc": "false"}), config).catalogs == (CatalogKind.HIVEQL,)
+    assert sync_settings(resolve({f"{HIVE}.mode": "glue"}), config).catalogs == (CatalogKind.GLUE,)
+    assert inferred.names() == (("trips", False),)
+
+
+def test_the_package_of_the_client_is_asked_for_before_a_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pymetastore.hive_metastore.ThriftHiveMetastore", None)
+    made = table(tmp_path)
+    with pytest.raises(OptionError, match=r"pip install 'pyhudi\[hive\]'"):
+        made.upsert([{"id": 1, "city": "oslo"}], options={f"{HIVE}.enable": "true"})
+    assert made.count() == 0
