@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pyhudi.spec.notebook_html import ShownResult
+
 
 @dataclass(frozen=True, slots=True)
 class SyncedTable:
@@ -29,8 +31,8 @@ class SyncedTable:
         return {"name": self.name, "action": self.action, **counts}
 
 
-@dataclass(frozen=True, slots=True)
-class SyncResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class SyncResult(ShownResult):
     """A synchronisation of a table with one catalog.
 
     Attributes:

@@ -41,6 +41,11 @@ class CatalogTable:
         return f"{self.database}.{self.name}"
 
     @property
+    def is_read_optimized(self) -> bool:
+        """Whether the entry shows base files only, as the `_ro` entry of a synchronised merge-on-read table does."""
+        return self.properties.get("hoodie.query.as.ro.table", "").lower() == "true"
+
+    @property
     def quoted_name(self) -> str:
         """The name for SQL strings."""
         return f"`{SESSION_CATALOG}`.`{self.database}`.`{self.name}`"

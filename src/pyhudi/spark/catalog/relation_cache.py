@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from weakref import WeakKeyDictionary
 
 import pyarrow as pa
@@ -102,6 +102,8 @@ def _served_plan(session: SparkSession, table: CatalogTable, snapshot_of_stateme
     served = _plans(session)
     name = (table.database, table.name)
     query = table_query(session, whole=snapshot_of_statement is not None)
+    if table.is_read_optimized and snapshot_of_statement is None:
+        query = replace(query, mode="read_optimized")
     snapshot = (
         snapshot_of_statement
         if snapshot_of_statement is not None and snapshot_of_statement.query == query

@@ -21,6 +21,7 @@ from pyhudi.spark.jvm.jvm import JavaObject
 from pyhudi.spark.options.read_request import ReadRequest
 from pyhudi.spark.reader.frame_reader import read_with
 
+_QUERY_TYPE = "hoodie.datasource.query.type"
 _MOST_DISABLED = 10_000
 _MOST_SESSIONS = 64  # of the JVM's own making that are remembered, such as one for each connection of a Thrift server
 
@@ -90,6 +91,8 @@ def _plan(identity: str, database: str, name: str, options: str) -> JavaObject:
     if table is None:
         raise TableNotFound(f"{database}.{name} is no Hudi table of the session's catalog any more.")
     if stated:
+        if table.is_read_optimized:
+            stated = {_QUERY_TYPE: "read_optimized", **stated}
         return jvm.analyzed_plan(read_with(session, table.location, ReadRequest(options=stated), table.partition_columns))
     return current_plan(session, table)
 

@@ -61,6 +61,7 @@ SYNC: tuple[ConfigKey, ...] = (
     *harmless(
         "is not needed: partitions are looked up by their names", f"{_HIVE}.filter_pushdown_enabled {_HIVE}.filter_pushdown_max_size"
     ),
+    *harmless("describes an entry of a catalog, which it makes read-optimised", "hoodie.query.as.ro.table"),
     *harmless("belongs to bucket_sync", f"{_HIVE}.bucket_sync_spec"),
     *refused("Hive would rely on buckets that Hudi's hash does not fill", f"{_HIVE}.bucket_sync=false"),
     *refused("the catalog is spoken to without Spark", f"{_HIVE}.use_spark_catalog=false"),
