@@ -21,6 +21,7 @@ from pyhudi.locks.zookeeper_lock import implicit_zookeeper_provider, zookeeper_p
 from pyhudi.spec.options import Options, resolve
 from pyhudi.storage.defaults_file import default_options
 from pyhudi.storage.open_storage import open_storage
+from pyhudi.storage.remote.cloud_storage import CloudStorage
 from pyhudi.storage.storage_protocol import HeldLock, Storage
 
 PROVIDER: Final = "hoodie.write.lock.provider"
@@ -45,13 +46,14 @@ _FAMILIES: Final = {
 def with_lock_provider(storage: Storage, options: Options) -> Storage:
     """Return the storage of a table whose lock is also that of the provider which the options name; as it is when they name none.
 
-    Apache Hudi's `InProcessLockProvider` is what the table's own lock does in any case.
+    Apache Hudi's `InProcessLockProvider` is what the table's own lock does in any case. On stores with conditional writes, which have no
+    file locks, that is `StorageBasedLockProvider`.
 
     Raises:
         OptionError: an option of the provider is missing or wrong, belongs to another provider, or the table was opened with another one.
         UnsupportedError: the provider is not served.
     """
-    provider = lock_provider(options)
+    provider = lock_provider(options) or _default_provider(storage, options)
     if provider is None:
         return storage
     provided = ProvidedStorage(unprovided(storage), provider, options.integer(CLOCK_SKEW) / 1000)
@@ -94,6 +96,14 @@ def lock_provider(options: Options) -> LockProvider | None:
     return _PROVIDERS[simple_name](options)
 
 
+def _default_provider(storage: Storage, options: Options) -> LockProvider | None:
+    """Return the provider of a table for which none is named: that of its store, if the store has conditional writes and no lock file."""
+    inner = unprovided(storage)
+    if not isinstance(inner, CloudStorage) or inner.has_lock_file:
+        return None
+    return storage.provider if isinstance(storage, ProvidedStorage) else storage_provider(options)
+
+
 def unprovided(storage: Storage) -> Storage:
     """Return the storage of a table without its lock provider, if it has one."""
     return storage.inner if isinstance(storage, ProvidedStorage) else storage
@@ -109,7 +119,7 @@ def hold_lock(storage: Storage, timeout_s: float) -> Iterator[HeldLock]:
     """
     if not isinstance(storage, ProvidedStorage):
         options = default_options()
-        storage = with_lock_provider(storage, resolve(options)) if options else storage
+        storage = with_lock_provider(storage, resolve(options)) if options or isinstance(storage, CloudStorage) else storage
     with storage.lock(timeout_s) as lock:
         yield lock
 

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.storage.memory_storage import MemoryStorage
-from pyhudi.storage.object_store import ObjectStorage
+from pyhudi.storage.remote.cloud_options import FAMILIES
+from pyhudi.storage.remote.cloud_storage import STORAGE_OPTION, CloudStorage
+from pyhudi.storage.remote.object_store import ObjectStorage
 from pyhudi.storage.storage_protocol import Storage
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?://([^/]*))?(.*)", re.DOTALL)
@@ -19,7 +21,8 @@ def open_storage(path: str | os.PathLike[str], storage_options: Mapping[str, str
     """Return the storage of the table at a path or URI; nothing is read yet.
 
     Plain paths and `file:` URIs name local folders. As in Hadoop's paths, percent signs of a URI stand for
-    themselves. Other URLs (`s3://`, `gs://`, `abfs://`) go through fsspec, which gets the options.
+    themselves. URLs of S3, Google Cloud Storage and Azure (`s3://`, `s3a://`, `gs://`, `abfss://`, ...) go through obstore, or through
+    fsspec with the option `pyhudi.storage=fsspec`; all others go through fsspec, which gets the options.
 
     Raises:
         OptionError: the path is empty or no path, or options are given to a storage that has none.
@@ -42,7 +45,7 @@ def open_storage(path: str | os.PathLike[str], storage_options: Mapping[str, str
     elif scheme == "memory":
         storage = MemoryStorage((authority + rest).strip("/"))
     elif match and match[2] is not None and scheme != "file":
-        return ObjectStorage(f"{scheme}://{authority}{rest}".rstrip("/"), tuple(sorted((storage_options or {}).items())))
+        return _remote_storage(f"{scheme}://{authority}{rest}".rstrip("/"), dict(storage_options or {}))
     else:
         raise UnsupportedError(f"no storage serves '{text}': local paths, file:, memory: and URLs of object stores do")
     if storage_options:
@@ -61,8 +64,21 @@ def open_source_folder(storage: Storage, uri: str) -> Storage:
         >>> open_source_folder(table.storage, "file:/lake/trips").uri
         '/lake/trips'
     """
-    options = dict(storage.options) if isinstance(storage, ObjectStorage) and "://" in uri and not uri.startswith("file:") else None
-    return open_storage(uri, options)
+    if not isinstance(storage, CloudStorage | ObjectStorage) or "://" not in uri or uri.startswith("file:"):
+        return open_storage(uri)
+    by_fsspec = {STORAGE_OPTION: "fsspec"} if isinstance(storage, ObjectStorage) else {}
+    return open_storage(uri, {**dict(storage.options), **by_fsspec})
+
+
+def _remote_storage(url: str, options: dict[str, str]) -> Storage:
+    """Return the storage of a URL: the clouds' stores by obstore, unless an option asks for fsspec, and all others by fsspec."""
+    client = options.pop(STORAGE_OPTION, "")
+    is_cloud = url.partition("://")[0] in FAMILIES
+    served = ("obstore", "fsspec") if is_cloud else ("fsspec",)
+    if client and client not in served:
+        raise OptionError(f"storage option '{STORAGE_OPTION}' of {url} is '{client}', it can be {' or '.join(served)}")
+    storage_class = CloudStorage if is_cloud and client != "fsspec" else ObjectStorage
+    return storage_class(url, tuple(sorted(options.items())))
 
 
 def _path_text(path: object) -> str:

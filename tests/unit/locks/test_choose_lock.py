@@ -18,7 +18,7 @@ from pyhudi.locks.provided_storage import ProvidedStorage
 from pyhudi.spec.options import resolve
 from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.storage.memory_storage import MemoryStorage
-from pyhudi.storage.object_store import ObjectStorage
+from pyhudi.storage.remote.object_store import ObjectStorage
 from pyhudi.testing.intercepted_storage import Call, InterceptedStorage
 
 PACKAGE = "org.apache.hudi.client.transaction.lock."

@@ -19,7 +19,7 @@ from pyhudi.locks.file_system_lock import FileSystemLock, FileSystemProvider, fi
 from pyhudi.spec.options import resolve
 from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.storage.memory_storage import MemoryStorage
-from pyhudi.storage.object_store import ObjectStorage
+from pyhudi.storage.remote.object_store import ObjectStorage
 from pyhudi.testing.intercepted_storage import Call, InterceptedStorage
 
 LOCK = ".hoodie/lock"

@@ -19,6 +19,7 @@ from pyhudi.locks.conditional_object import StoreObject, Version, object_of
 from pyhudi.locks.storage_lock import LockContent, StorageLock, StorageProvider, decode_content
 from pyhudi.spec.options import resolve
 from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.remote.cloud_storage import CloudStorage
 from tests.not_none import not_none
 
 PROVIDER = {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.StorageBasedLockProvider"}
@@ -231,8 +232,12 @@ def bucket() -> Iterator[dict[str, str]]:
     server.stop()
 
 
+def open_bucket(url: str, options: dict[str, str]) -> CloudStorage:
+    return CloudStorage(url, tuple(options.items()))
+
+
 def test_server_decides_who_holds_the_lock(bucket) -> None:
-    one, two = (StoreObject("s3://bucket/t", bucket, "lock.json") for _ in range(2))
+    one, two = (StoreObject(open_bucket("s3://bucket/t", bucket), "lock.json") for _ in range(2))
     assert one.read() is None
     created = one.write(b"1", Version())
     assert created is not None
@@ -248,7 +253,9 @@ _HOLDER = """
 import json, sys, time
 from pyhudi.locks.conditional_object import StoreObject
 from pyhudi.locks.storage_lock import StorageLock, StorageProvider
-lock = StorageLock(StoreObject("s3://bucket/killed", json.loads(sys.argv[1]), "lock.json"), StorageProvider(3, 1), "lock")
+from pyhudi.storage.remote.cloud_storage import CloudStorage
+storage = CloudStorage("s3://bucket/killed", tuple(json.loads(sys.argv[1]).items()))
+lock = StorageLock(StoreObject(storage, "lock.json"), StorageProvider(3, 1), "lock")
 assert lock.acquire(60)
 print("held", flush=True)
 time.sleep(600)
@@ -259,7 +266,7 @@ def test_lock_of_a_killed_holder_is_taken_over_when_it_has_expired(bucket) -> No
     holder = subprocess.Popen([sys.executable, "-c", _HOLDER, json.dumps(bucket)], stdout=subprocess.PIPE, text=True)
     try:
         assert not_none(holder.stdout).readline() == "held\n"
-        other = StorageLock(StoreObject("s3://bucket/killed", bucket, "lock.json"), StorageProvider(60, 6), "lock")
+        other = StorageLock(StoreObject(open_bucket("s3://bucket/killed", bucket), "lock.json"), StorageProvider(60, 6), "lock")
         began = time.monotonic()
         while time.monotonic() - began < 4:  # longer than it is valid: it is renewed
             assert not other.acquire(0)
@@ -273,5 +280,5 @@ def test_lock_of_a_killed_holder_is_taken_over_when_it_has_expired(bucket) -> No
 
 
 def test_server_that_refuses_is_an_error_that_names_the_object(bucket) -> None:
-    with pytest.raises(StorageError, match=r"lock object 's3://missing/t/lock\.json' cannot be"):
-        StoreObject("s3://missing/t", bucket, "lock.json").write(b"1", Version())
+    with pytest.raises(StorageError, match=r"'lock\.json' of table s3://missing/t.*bucket"):
+        StoreObject(open_bucket("s3://missing/t", bucket), "lock.json").write(b"1", Version())

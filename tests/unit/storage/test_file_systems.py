@@ -9,11 +9,13 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import CorruptTableError, OptionError, StorageError, TableNotFound, UnsupportedError
-from pyhudi.storage.file_systems import advice
 from pyhudi.storage.lock_record import LOCK_FILE_OPTION
-from pyhudi.storage.object_store import ObjectStorage
+from pyhudi.storage.remote.cloud_options import FAMILIES
+from pyhudi.storage.remote.file_systems import advice
+from pyhudi.storage.remote.object_store import ObjectStorage
 
 core = pytest.importorskip("fsspec.core")
+BY_FSSPEC = {"pyhudi.storage": "fsspec"}
 
 
 @pytest.fixture
@@ -37,14 +39,14 @@ def test_package_that_is_missing_is_named(opening, scheme: str, package: str) ->
     for error in (ImportError("Install something"), ValueError(f"Protocol not known: {scheme}")):
         opening(error)
         with pytest.raises(StorageError, match=rf"says nothing about the table in it.*pip install {package}$") as caught:
-            HudiTable.open(f"{scheme}://bucket/trips")
+            HudiTable.open(f"{scheme}://bucket/trips", BY_FSSPEC if scheme in FAMILIES else None)
         assert not isinstance(caught.value, CorruptTableError | TableNotFound)
 
 
 def test_fsspec_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
     with pytest.raises(StorageError, match=r"pip install 'pyhudi\[object-store\]' s3fs"):
-        HudiTable.open("s3://bucket/trips")
+        HudiTable.open("s3://bucket/trips", BY_FSSPEC)
 
 
 @pytest.mark.parametrize(("scheme", "says"), [("wasbs", "by abfss://"), ("foo", "install the fsspec package")])
@@ -66,7 +68,7 @@ def test_other_failures_of_opening_are_of_the_storage(opening, error: Exception)
 def test_options_that_the_file_system_does_not_take_are_refused(opening) -> None:
     opening(TypeError("unexpected keyword argument 'kee'"))
     with pytest.raises(OptionError, match="'kee'"):
-        HudiTable.open("s3://bucket/trips", {"kee": "x"})
+        HudiTable.open("s3://bucket/trips", {**BY_FSSPEC, "kee": "x"})
 
 
 def test_bucket_that_is_not_there_is_absence_to_reads_and_a_failure_to_writes(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
@@ -84,7 +86,7 @@ def test_bucket_that_is_not_there_is_absence_to_reads_and_a_failure_to_writes(mo
 
     monkeypatch.setattr(core, "url_to_fs", lambda url, **options: (NoBucket(), "bucket/trips"))
     with pytest.raises(TableNotFound, match="s3://bucket/trips"):
-        HudiTable.open("s3://bucket/trips")
+        HudiTable.open("s3://bucket/trips", BY_FSSPEC)
     storage = ObjectStorage("s3://bucket/trips", ((LOCK_FILE_OPTION, str(tmp_path / "lock")),))
     for write in (storage.create, storage.replace):
         with pytest.raises(StorageError, match=r"'a/b' of table s3://bucket/trips.*bucket or container does not exist"):

@@ -7,7 +7,7 @@ import pytest
 
 from pyhudi.errors import UnsupportedError
 from pyhudi.storage.lock_record import LOCK_FILE_OPTION
-from pyhudi.storage.object_store import ObjectStorage
+from pyhudi.storage.remote.object_store import ObjectStorage
 from pyhudi.table.create_new_table import create_table
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.clock import SystemClock

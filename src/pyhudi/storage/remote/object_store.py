@@ -1,4 +1,4 @@
-"""Tables on object stores and other remote file systems, through fsspec (extra `object-store`).
+"""Tables on remote file systems, and on object stores that `CloudStorage` does not serve, through fsspec (extra `object-store`).
 
 Two things are asked beyond reading and writing. First, of several creators of a name one must win: the stores named
 in `EXCLUSIVE_SCHEMES` refuse a conditional put. Second, one writer at a time: fsspec gives no compare-and-swap to
@@ -13,14 +13,12 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, OptionError, StorageError, UnsupportedError
-from pyhudi.storage.fair_lock import process_lock
-from pyhudi.storage.file_systems import open_file_system
-from pyhudi.storage.local_storage import LocalStorage
-from pyhudi.storage.lock_record import LOCK_FILE_OPTION, check_external_lock, check_lock_inside
+from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, StorageError, UnsupportedError
+from pyhudi.storage.lock_record import LOCK_FILE_OPTION
+from pyhudi.storage.remote.external_lock import check_lock_file, lock_outside
+from pyhudi.storage.remote.file_systems import open_file_system
 from pyhudi.storage.storage_paths import split_file_path, split_path
 from pyhudi.storage.storage_protocol import FileStatus, HeldLock, names_of_files
 
@@ -41,11 +39,7 @@ class ObjectStorage:
     def __post_init__(self) -> None:
         """Check that fsspec and the store's own package are there, and that the lock file is the same from every folder."""
         self._split()
-        path = dict(self.options).get(LOCK_FILE_OPTION)
-        if path is not None and not Path(path).is_absolute():
-            raise OptionError(
-                f"storage option '{LOCK_FILE_OPTION}' is '{path}', which is another file in each working folder: give an absolute path"
-            )
+        check_lock_file(dict(self.options).get(LOCK_FILE_OPTION))
 
     @property
     def uri(self) -> str:
@@ -171,22 +165,7 @@ class ObjectStorage:
             UnsupportedError: no lock file and no lock provider is named.
             OptionError: the table is written under another lock.
         """
-        path = dict(self.options).get(LOCK_FILE_OPTION)
-        if path is None and provider:
-            with process_lock(self.uri, name, timeout_s) as lock:
-                if not name:
-                    check_lock_inside(self, provider)
-                yield lock
-            return
-        if path is None:
-            raise UnsupportedError(
-                f"table {self.uri} cannot be written without a lock: name a lock provider that all its writers use in"
-                f" hoodie.write.lock.provider, or a file of this machine in the storage option '{LOCK_FILE_OPTION}' if they all run here."
-            )
-        file = f"{Path(path).name}{'.' if name else ''}{name}"
-        with LocalStorage(str(Path(path).parent)).lock_file(file, timeout_s, self.uri) as lock:
-            if not name:
-                check_external_lock(self, lock.identity(), path, provider)
+        with lock_outside(self, dict(self.options).get(LOCK_FILE_OPTION), timeout_s, name, provider) as lock:
             yield lock
 
     def _split(self) -> tuple[Any, str]:

@@ -1,0 +1,1 @@
+"""Tables on S3, Google Cloud Storage and Azure by conditional writes (`obstore`), and on other remote file systems (`fsspec`)."""

@@ -1,0 +1,101 @@
+"""The client of a store: opened once for each URL and settings, and its errors as those of pyhudi.
+
+obstore is written in Rust and has threads of its own, which a forked child does not have: a request in the child would wait for ever. Such
+a request is refused instead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import os
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pyhudi.errors import AlreadyExistsError, HudiError, OptionError, StorageError
+from pyhudi.storage.remote.cloud_options import FAMILIES, store_settings
+
+_SCHEMES: Final = {"aws": "s3", "google": "gs"}
+#: One request moves at most a file of some hundred megabytes; obstore's own limit of 30 s would break it off on a slow line.
+_TIMEOUTS: Final = {"timeout": "300s", "connect_timeout": "10s"}
+
+
+def open_store(url: str, options: tuple[tuple[str, Any], ...]) -> Any:
+    """Return obstore's store for the URL of a table; its paths are relative to the table.
+
+    Raises:
+        OptionError: an option is not known.
+        StorageError: obstore is not installed, the store cannot be opened, or this is a forked child of a process that uses one.
+    """
+    if _first_process() != os.getpid():
+        raise StorageError(
+            f"table {url} cannot be used in a process that was forked from one that has used an object store: start processes by 'spawn'"
+            " (multiprocessing.get_context('spawn')), or open the first table after the fork"
+        )
+    return _open(url, tuple((name, _hashable(value)) for name, value in options))
+
+
+@functools.cache
+def _first_process() -> int:
+    return os.getpid()
+
+
+@functools.lru_cache(64)
+def _open(url: str, options: tuple[tuple[str, Any], ...]) -> Any:
+    settings = store_settings(url, {name: dict(value) if isinstance(value, tuple) else value for name, value in options})
+    scheme, _, rest = url.partition("://")
+    served = _SCHEMES.get(FAMILIES[scheme], scheme)
+    is_plain = settings.get("aws_endpoint", settings.get("azure_storage_endpoint", "")).startswith("http://")
+    client = {**_TIMEOUTS, **({"allow_http": True} if is_plain else {})}
+    try:
+        store = importlib.import_module("obstore.store")
+    except ImportError as error:
+        raise StorageError(f"the storage of table {url} cannot be opened: pip install 'pyhudi[object-store]'") from error
+    try:
+        return store.from_url(f"{served}://{rest}", config=settings or None, client_options=client)
+    except Exception as error:  # obstore's own classes
+        if type(error).__name__ in ("UnknownConfigurationKeyError", "ValueError", "InvalidPathError"):
+            raise OptionError(f"'{url}' cannot be opened with these storage options: {_first_line(error)}") from error
+        raise StorageError(
+            f"the storage of table {url} cannot be opened, which says nothing about the table in it: {_first_line(error)}"
+        ) from error
+
+
+def _hashable(value: object) -> object:
+    return tuple(sorted(value.items())) if isinstance(value, dict) else value
+
+
+@contextlib.contextmanager
+def store_errors(url: str, path: str, *, writes: bool = False) -> Iterator[None]:
+    """Turn what obstore raises into errors that name the file; a file that is not there remains a `FileNotFoundError` for who reads."""
+    try:
+        yield
+    except HudiError:
+        raise
+    except FileNotFoundError as error:
+        if not writes:
+            raise FileNotFoundError(f"file '{path}' of table {url} does not exist") from error
+        raise StorageError(
+            f"cannot write '{path}' of table {url}: the bucket or container does not exist, or these credentials do not show it"
+        ) from error
+    except Exception as error:
+        if type(error).__name__ in ("AlreadyExistsError", "PreconditionError"):
+            raise AlreadyExistsError(f"file '{path}' of table {url} exists already") from error
+        raise StorageError(f"cannot use '{path}' of table {url}: {_first_line(error)}{_hint(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    """Return what an error of obstore says without the structure of Rust that follows."""
+    return str(error).partition("\n\nDebug source")[0].strip()[:1000]
+
+
+def _hint(error: Exception) -> str:
+    text = str(error)
+    if "NoSuchBucket" in text:
+        return ". The bucket does not exist: check its name and the region"
+    if type(error).__name__ in ("PermissionDeniedError", "UnauthenticatedError") or "ExpiredToken" in text:
+        return ". Check the credentials: they may be missing, expired, or without the right to this bucket"
+    if "PermanentRedirect" in text or "missing Location header" in text or "301" in text:
+        return ". The bucket may be in another region: set AWS_REGION or the storage option 'region'"
+    return ""
