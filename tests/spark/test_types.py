@@ -126,8 +126,9 @@ EVOLVED = {
     "columns in another order and case": ("SELECT 'b' AS S, 5 AS N, 2 AS ID", [(1, 4, "a"), (2, 5, "b")]),
     "a wider number": ("SELECT 2 AS id, 5000000000L AS n, 'b' AS s", [(1, 4, "a"), (2, 5000000000, "b")]),
     "a narrower number": ("SELECT 2 AS id, CAST(5 AS TINYINT) AS n, 'b' AS s", [(1, 4, "a"), (2, 5, "b")]),
-    "a text for a number": ("SELECT 2 AS id, '5' AS n, 'b' AS s", "'n' has type string"),
-    "a number for a text": ("SELECT 2 AS id, 5 AS n, 6 AS s", "'s' has type int32"),
+    "a text for a number": ("SELECT 2 AS id, '5' AS n, 'b' AS s", [(1, "4", "a"), (2, "5", "b")]),
+    "a number for a text": ("SELECT 2 AS id, 5 AS n, 6.5D AS s", [(1, 4, "a"), (2, 5, "6.5")]),
+    "a truth value for a number": ("SELECT 2 AS id, true AS n, 'b' AS s", "'n' has type bool"),
     "a key of reals": ("SELECT 2.0D AS id, 5 AS n, 'b' AS s", "'id' is part of the record key"),
     "a column of nulls": ("SELECT 2 AS id, 5 AS n, 'b' AS s, NULL AS new", "'new' holds only nulls"),
 }

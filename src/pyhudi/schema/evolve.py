@@ -1,9 +1,8 @@
 """What a table's schema becomes when data of another schema is written to it.
 
-Rules: Hudi's default schema evolution (new nullable columns, widened types), cut down to what every reader can still
-read from the files written before: Hudi, Spark's vectorised scan and hudi-rs. Columns are matched by name, regardless
-of case as in Spark. A value that does not fit is an error, never a changed value; the one exception are fractions of
-a second below microseconds, which Spark cuts off as well.
+Rules: Hudi's default schema evolution: new nullable columns, and types that are widened (`pyhudi.schema.widen`). Columns are matched by
+name, regardless of case as in Spark. A value that does not fit is an error, never a changed value; the one exception are fractions of
+a second below microseconds, which Spark cuts off as well. Numbers and dates become text as Apache Hudi writes them.
 """
 
 from __future__ import annotations
@@ -17,17 +16,26 @@ import pyarrow.types as pt
 from pyhudi.errors import SchemaError
 from pyhudi.schema.hidden_nulls import has_required_fields, optional_within, without_hidden_nulls
 from pyhudi.schema.meta_columns import check_name, without_meta_columns
-from pyhudi.schema.storable import storable_schema
+from pyhudi.schema.promoted_rows import promote_column, promoted_type
+from pyhudi.schema.storable import storable_schema, storable_type
 from pyhudi.schema.widen import new_field, widen_type
 
 _ROWS_PER_CHUNK = 1 << 18
 
 
-def evolve(table: pa.Schema | None, data: pa.Schema, *, key_fields: Iterable[str] = ()) -> pa.Schema:
+def evolve(
+    table: pa.Schema | None,
+    data: pa.Schema,
+    *,
+    key_fields: Iterable[str] = (),
+    partition_fields: Iterable[str] = (),
+    ordering_fields: Iterable[str] = (),
+) -> pa.Schema:
     """Return the table's data columns after a write of data with this schema; `table` is None for a new table.
 
     Columns of the table keep name, place and nullability; columns that only the data has are appended, nullable.
-    `key_fields` are the record key and partition fields: their types never grow into one that has other strings.
+    Types of `key_fields` and `partition_fields` are not widened into one whose values have other strings, nor those of `ordering_fields`
+    into text, which has another order.
 
     Raises:
         SchemaError: a type cannot be stored or does not fit the table's, or a new column has a reserved name; names the column.
@@ -49,8 +57,9 @@ def evolve(table: pa.Schema | None, data: pa.Schema, *, key_fields: Iterable[str
             raise SchemaError(f"Column '{field.name}' is missing in the data, and the table does not allow nulls in it.")
         fields.append(field if match is None else field.with_type(widen_type(field.type, match.type, field.name)))
     fields.extend(_new_column(field).with_nullable(True) for field in by_name.values())
-    _check_key_strings(table, pa.schema(fields), key_fields)
-    return pa.schema(fields)
+    evolved_schema = pa.schema(fields)
+    check_fixed_columns(table, evolved_schema, key_fields, partition_fields, ordering_fields)
+    return evolved_schema
 
 
 def _new_column(field: pa.Field) -> pa.Field:
@@ -58,15 +67,61 @@ def _new_column(field: pa.Field) -> pa.Field:
     return new_field(field, field.name)
 
 
-def _check_key_strings(table: pa.Schema, evolved_schema: pa.Schema, key_fields: Iterable[str]) -> None:
-    """Refuse a key of integers that would become one of doubles: `1` would turn into `1.0` and be another record."""
-    keys = {name.lower() for name in key_fields}
-    for old, new in zip(without_meta_columns(table), evolved_schema, strict=False):
-        if old.name.lower() in keys and old.type != new.type and not pt.is_integer(new.type):
-            raise SchemaError(
-                f"Column '{old.name}' is part of the record key or partition path and has type {old.type}; as {new.type}, "
-                f"the type of the data, its values would be other keys. Cast the data to {old.type}."
-            )
+def check_fixed_columns(
+    table: pa.Schema,
+    evolved_schema: pa.Schema,
+    key_fields: Iterable[str],
+    partition_fields: Iterable[str],
+    ordering_fields: Iterable[str],
+) -> None:
+    """Refuse to widen a column by which records are told apart or ordered: `1` would become `1.0` and be another record.
+
+    Raises:
+        SchemaError: names the column, both types and the reason.
+    """
+    roles = (
+        (key_fields, "part of the record key", "its values would be other keys", same_key_strings),
+        (partition_fields, "a partition field", "its values could have other partition paths", _are_integers),
+        (ordering_fields, "an ordering field", "its values would have another order", same_order),
+    )
+    stored_names = {name.lower(): name for name in table.names}
+    for names, role, reason, is_same in roles:
+        for given in names:
+            name = stored_names.get(given.lower(), given)
+            old, new = type_at(table, name), type_at(evolved_schema, name)
+            if old is not None and new is not None and old != new and not is_same(old, new):
+                raise SchemaError(
+                    f"Column '{name}' is {role} and has type {old}; as {new}, the type of the data, {reason}. Cast the data to {old}."
+                )
+
+
+def _are_integers(old: pa.DataType, new: pa.DataType) -> bool:
+    return bool(pt.is_integer(old) and pt.is_integer(new))
+
+
+def same_key_strings(old: pa.DataType, new: pa.DataType) -> bool:
+    """Tell whether the values of a column have the same strings in keys once it has another type.
+
+    Example:
+        >>> same_key_strings(pa.int32(), pa.string()), same_key_strings(pa.int32(), pa.float64())
+        (True, False)
+    """
+    return bool(old == new or (pt.is_integer(old) and (pt.is_integer(new) or pt.is_string(new))))
+
+
+def same_order(old: pa.DataType, new: pa.DataType) -> bool:
+    """Tell whether the values of a column keep their order once it has another type: numbers do not as text."""
+    return bool(old == new or pt.is_string(old) or not (pt.is_string(new) or pt.is_binary(new)))
+
+
+def type_at(schema: pa.Schema, name: str) -> pa.DataType | None:
+    """Return the type of a column, which a dotted name finds in structs; None when there is none."""
+    head, *path = (name,) if name in schema.names else name.split(".")
+    kind = schema.field(head).type if head in schema.names else None
+    for part in path:
+        inner = -1 if kind is None or not pa.types.is_struct(kind) else kind.get_field_index(part)
+        kind = None if inner < 0 or kind is None else kind.field(inner).type
+    return kind
 
 
 def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -104,6 +159,7 @@ def conform_column(column: pa.ChunkedArray, target: pa.DataType, name: str) -> p
         return column
     if pt.is_dictionary(column.type):
         column = _plain_dictionary(column)
+    column = _promote(column, target, name)
     options = pc.CastOptions(optional_within(target), allow_time_truncate=True)
     try:
         if pt.is_integer(column.type) and pt.is_decimal(target):
@@ -111,6 +167,24 @@ def conform_column(column: pa.ChunkedArray, target: pa.DataType, name: str) -> p
         return without_hidden_nulls(pc.cast(column, options=options), target, name)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise SchemaError(f"Column '{name}' of type {column.type} does not fit the table's type {target}: {error}") from error
+
+
+def _promote(column: pa.ChunkedArray, target: pa.DataType, name: str) -> pa.ChunkedArray:
+    """Return values of a narrower type as the wider one has them: Arrow would write other text, and other digits of a float as a double."""
+    if not _may_promote(target):
+        return column
+    plain = storable_type(column.type, name)
+    promoted = promoted_type(plain, target, exact=True)
+    if promoted.equals(plain):
+        return column
+    chunks = column.cast(plain).chunks if plain != column.type else column.chunks
+    return pa.chunked_array([promote_column(chunk, promoted, name, exact=True) for chunk in chunks], promoted)
+
+
+def _may_promote(target: pa.DataType) -> bool:
+    if pt.is_nested(target):
+        return any(_may_promote(target.field(index).type) for index in range(target.num_fields))
+    return bool(pt.is_string(target) or pt.is_float64(target) or pt.is_decimal(target))
 
 
 def _indices(schema: pa.Schema) -> dict[str, int]:

@@ -15,6 +15,10 @@ def one(arrow: pa.DataType) -> pa.Schema:
     return pa.schema({"c": arrow})
 
 
+def one_named(name: str, arrow: pa.DataType) -> pa.Schema:
+    return pa.schema({name: arrow})
+
+
 def test_new_column_is_appended_nullable() -> None:
     data = pa.schema([pa.field("id", pa.int32()), pa.field("more", pa.int64(), nullable=False)])
     assert evolve(TABLE, data) == pa.schema({"id": pa.int32(), "name": pa.string(), "more": pa.int64()})
@@ -44,6 +48,21 @@ def test_meta_columns_of_the_data_are_dropped() -> None:
         (pa.list_(pa.int64()), pa.large_list(pa.int32()), pa.list_(pa.field("element", pa.int64()))),
         (pa.struct({"a": pa.int32()}), pa.struct({"b": pa.string()}), pa.struct({"a": pa.int32(), "b": pa.string()})),
         (pa.map_(pa.string(), pa.int64()), pa.map_(pa.string(), pa.int32()), pa.map_(pa.string(), pa.int64())),
+        (pa.int64(), pa.float64(), pa.float64()),
+        (pa.int64(), pa.float32(), pa.float32()),
+        (pa.float32(), pa.int64(), pa.float32()),
+        (pa.float32(), pa.float64(), pa.float64()),
+        (pa.float64(), pa.string(), pa.string()),
+        (pa.string(), pa.date32(), pa.string()),
+        (pa.date32(), pa.string(), pa.date32()),
+        (pa.string(), pa.binary(), pa.string()),
+        (pa.binary(), pa.string(), pa.binary()),
+        (pa.decimal128(10, 2), pa.decimal128(12, 3), pa.decimal128(12, 3)),
+        (pa.decimal128(10, 2), pa.string(), pa.decimal128(10, 2)),
+        (pa.decimal128(10, 2), pa.int64(), pa.decimal128(10, 2)),
+        (pa.list_(pa.int32()), pa.list_(pa.int64()), pa.list_(pa.int64())),
+        (pa.map_(pa.string(), pa.int32()), pa.map_(pa.string(), pa.string()), pa.map_(pa.string(), pa.string())),
+        (pa.struct({"a": pa.float32()}), pa.struct({"a": pa.float64()}), pa.struct({"a": pa.float64()})),
     ],
 )
 def test_types_are_joined(table: pa.DataType, data: pa.DataType, result: pa.DataType) -> None:
@@ -53,24 +72,24 @@ def test_types_are_joined(table: pa.DataType, data: pa.DataType, result: pa.Data
 @pytest.mark.parametrize(
     ("table", "data"),
     [
-        (pa.int64(), pa.float64()),
-        (pa.int32(), pa.float32()),
-        (pa.float32(), pa.float64()),
-        (pa.string(), pa.int32()),
-        (pa.int32(), pa.string()),
         (pa.date32(), pa.timestamp("us")),
+        (pa.date32(), pa.int32()),
+        (pa.int32(), pa.date32()),
+        (pa.int64(), pa.timestamp("us", "UTC")),
         (pa.timestamp("us"), pa.timestamp("us", "UTC")),
-        (pa.decimal128(10, 2), pa.decimal128(12, 2)),
+        (pa.timestamp("us"), pa.string()),
+        (pa.string(), pa.timestamp("us")),
+        (pa.int32(), pa.decimal128(10, 2)),
         (pa.decimal128(10, 2), pa.decimal128(10, 3)),
-        (pa.decimal128(10, 2), pa.int32()),
+        (pa.binary(), pa.int32()),
+        (pa.bool_(), pa.string()),
+        (pa.string(), pa.bool_()),
         (pa.struct({"a": pa.int32()}), pa.struct({"A": pa.int32()})),
         (pa.list_(pa.int32()), pa.int32()),
-        (pa.list_(pa.int32()), pa.list_(pa.int64())),
-        (pa.map_(pa.string(), pa.int32()), pa.map_(pa.string(), pa.int64())),
-        (pa.struct({"a": pa.float32()}), pa.struct({"a": pa.float64()})),
+        (pa.list_(pa.bool_()), pa.list_(pa.int64())),
     ],
 )
-def test_types_that_no_reader_could_join_are_refused_with_column_and_types(table: pa.DataType, data: pa.DataType) -> None:
+def test_types_that_apache_hudi_does_not_join_are_refused_with_column_and_types(table: pa.DataType, data: pa.DataType) -> None:
     with pytest.raises(SchemaError, match=r"Column 'c[.\w]*'"):
         evolve(one(table), one(data))
 
@@ -149,5 +168,25 @@ def test_key_of_integers_does_not_become_one_of_doubles() -> None:
         evolve(TABLE, pa.schema({"ID": pa.float64()}), key_fields=["Id"])
 
 
-def test_key_of_integers_may_become_one_of_longs() -> None:
-    assert evolve(TABLE, pa.schema({"id": pa.int64()}), key_fields=["id"]).field("id").type == pa.int64()
+@pytest.mark.parametrize("wide", [pa.int64(), pa.string()], ids=str)
+def test_key_of_integers_may_become_one_with_the_same_strings(wide: pa.DataType) -> None:
+    assert evolve(TABLE, one_named("id", wide), key_fields=["id"]).field("id").type == wide
+
+
+def test_partition_field_does_not_become_text() -> None:
+    with pytest.raises(SchemaError, match="Column 'id' is a partition field"):
+        evolve(TABLE, one_named("id", pa.string()), partition_fields=["id"])
+
+
+def test_ordering_field_does_not_become_text() -> None:
+    with pytest.raises(SchemaError, match=r"Column 'id' is an ordering field .* another order"):
+        evolve(TABLE, one_named("id", pa.string()), ordering_fields=["id"])
+    assert evolve(TABLE, one_named("id", pa.float64()), ordering_fields=["id"]).field("id").type == pa.float64()
+
+
+def test_field_of_a_struct_that_is_a_key_is_checked_alone() -> None:
+    table, data = ({"k": pa.struct({"id": kind, "n": kind})} for kind in (pa.int32(), pa.float64()))
+    with pytest.raises(SchemaError, match=r"Column 'k\.id' is part of the record key"):
+        evolve(pa.schema(table), pa.schema(data), key_fields=["k.id"])
+    widened = pa.schema({"k": pa.struct({"id": pa.int32(), "n": pa.float64()})})
+    assert evolve(pa.schema(table), widened, key_fields=["k.id"]) == widened

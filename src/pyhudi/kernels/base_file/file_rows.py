@@ -19,9 +19,9 @@ from pyhudi.errors import CorruptTableError, SchemaError
 from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.kernels.arrays.row_filter import apply_filter
 from pyhudi.kernels.base_file.page_rows import PageRows
-from pyhudi.kernels.base_file.promoted_rows import promoted_rows
 from pyhudi.kernels.base_file.schema_projection import Alignment
 from pyhudi.schema.evolve import conform
+from pyhudi.schema.promoted_rows import promoted_rows
 
 if TYPE_CHECKING:
     from pyhudi.storage.storage_protocol import Storage

@@ -25,9 +25,9 @@ from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.kernels.base_file.file_rows import FileRows, late_rows, scan
 from pyhudi.kernels.base_file.page_rows import PageRows
 from pyhudi.kernels.base_file.parquet_input import corrupt_as_error
-from pyhudi.kernels.base_file.promoted_rows import promoted_type
 from pyhudi.kernels.base_file.schema_projection import alignment
 from pyhudi.schema.meta_columns import META_FIELDS, without_meta_columns
+from pyhudi.schema.promoted_rows import promoted_type
 from pyhudi.schema.storable import storable_type
 from pyhudi.schema.widen import widen_type
 

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import SchemaError
-from pyhudi.kernels.base_file.promoted_rows import convert_column, copy_offsets, null_mask
 from pyhudi.schema.evolve import conform_column
 from pyhudi.schema.internal.as_arrow import arrow_field, arrow_type
 from pyhudi.schema.internal.internal_schema import FieldType, InternalSchema, ListType, MapType, RecordType, children
 from pyhudi.schema.internal.schema_history import SchemaHistory, history_of
+from pyhudi.schema.promoted_rows import convert_column, copy_offsets, null_mask
 
 
 @dataclass(frozen=True, slots=True)

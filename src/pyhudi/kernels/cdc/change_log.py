@@ -15,10 +15,10 @@ from pyhudi.codec.log.log_file import read_content, scan_blocks
 from pyhudi.errors import CorruptTableError, SchemaError, UnsupportedError
 from pyhudi.kernels.arrays.avro_rows import decode
 from pyhudi.kernels.base_file.parquet_input import corrupt_as_error
-from pyhudi.kernels.base_file.promoted_rows import promoted_rows
 from pyhudi.kernels.base_file.schema_projection import alignment
 from pyhudi.kernels.log_file.log_checksum import check_log_bytes
 from pyhudi.schema.evolve import conform
+from pyhudi.schema.promoted_rows import promoted_rows
 from pyhudi.spec.files.file_group import LogFile
 from pyhudi.spec.files.log_block import BlockType
 

@@ -22,7 +22,6 @@ from pyhudi.kernels.arrays.array_types import Indices, Mask
 from pyhudi.kernels.arrays.key_bytes import parts_of
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.parquet_input import corrupt_as_error
-from pyhudi.kernels.base_file.promoted_rows import promoted_rows
 from pyhudi.kernels.base_file.schema_projection import alignment
 from pyhudi.kernels.base_file.write_columns import marked_deletes
 from pyhudi.kernels.keys.key_kernels import with_computed_keys
@@ -34,6 +33,7 @@ from pyhudi.kernels.log_file.visible_blocks import LOGS_NAMED_BY_INSTANT
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.schema.evolve import conform
 from pyhudi.schema.meta_columns import IS_DELETED, META_FIELDS, OPERATION, RECORD_KEY
+from pyhudi.schema.promoted_rows import promoted_rows
 from pyhudi.spec.files.delete_record import DeletedKeys
 from pyhudi.spec.files.file_group import FileSlice, LogFile
 from pyhudi.spec.files.log_block import BlockType, LogBlock

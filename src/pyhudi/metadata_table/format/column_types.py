@@ -16,6 +16,7 @@ import pyarrow as pa
 from pyhudi.errors import SchemaError, did_you_mean
 from pyhudi.kernels.base_file.schema_projection import alignment
 from pyhudi.metadata_table.format.record import ColumnStats, ValueType
+from pyhudi.schema.evolve import type_at
 from pyhudi.schema.meta_columns import COMMIT_TIME, META_COLUMNS, PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table.table_version import TableVersion
@@ -186,16 +187,6 @@ def _value_type(arrow: pa.DataType) -> ValueType | None:
     if pa.types.is_timestamp(arrow):
         return _TIMESTAMPS.get((arrow.unit, arrow.tz is not None))
     return _TIMES.get(arrow) or next((kind for is_of, kind in _BY_ID.items() if is_of(arrow)), None)
-
-
-def type_at(schema: pa.Schema, name: str) -> pa.DataType | None:
-    """Return the type of a column, which a dotted name finds in structs; None when there is none."""
-    head, *path = (name,) if name in schema.names else name.split(".")
-    kind = schema.field(head).type if head in schema.names else None
-    for part in path:
-        inner = -1 if kind is None or not pa.types.is_struct(kind) else kind.get_field_index(part)
-        kind = None if inner < 0 or kind is None else kind.field(inner).type
-    return kind
 
 
 def type_info(arrow: pa.DataType) -> str | None:

@@ -174,11 +174,6 @@ def is_servable(kind: pa.DataType) -> bool:
     return bool(pt.is_string(kind) or pt.is_integer(kind) or pt.is_floating(kind) or pt.is_date(kind) or pt.is_timestamp(kind))
 
 
-def same_strings(old: pa.DataType, new: pa.DataType) -> bool:
-    """Tell whether values of a column have the same strings once it has another type."""
-    return bool(old == new or (pt.is_integer(old) and (pt.is_integer(new) or pt.is_string(new))))
-
-
 def secondary_keys(rows: pa.Table, field: str) -> SecondaryKeys:
     """Return the keys for rows that have their record key and a column, whose name may go into structs with dots."""
     values = value_strings(field_column(rows, field), field)

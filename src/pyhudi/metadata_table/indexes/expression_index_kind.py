@@ -21,6 +21,7 @@ from pyhudi.metadata_table.format.index_definitions import IndexDefinition
 from pyhudi.metadata_table.format.record import BloomFilterRecord, ColumnStats, MetadataRecord, RecordType
 from pyhudi.metadata_table.indexes.data_table import DataTable
 from pyhudi.metadata_table.indexes.expression_records import ExpressionRecords
+from pyhudi.metadata_table.indexes.indexed_type import check_indexed_type
 from pyhudi.metadata_table.write.data_table_changes import Changes, InitialGroup, numbered_file_ids, spread_records
 from pyhudi.spec.actions.clean import CleanMetadata
 from pyhudi.spec.actions.commit import CommitMetadata
@@ -55,6 +56,7 @@ class ExpressionIndexKind:
     def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> Changes:  # noqa: ARG002
         """Return the records of the base files that were written, and the bounds of partitions to roll back."""
         index = _Index(table, partition)
+        check_indexed_type(table, index.field, partition, _same_values)
         return Changes(index.of_files(_base_files(metadata)), index.of_partitions())
 
     def of_clean(self, table: DataTable, partition: str, instant: str, metadata: CleanMetadata) -> Changes:
@@ -73,7 +75,7 @@ class _Index:
             raise UnsupportedError(f"table {table.view.storage.uri} does not say what its index {partition} is of; drop the index")
         self._table = table
         self._partition = partition
-        self._field = definition.source_fields[0]
+        self.field = definition.source_fields[0]
         self._is_bloom = definition.type == partitions.BLOOM_FILTERS
         self._records = ExpressionRecords(definition, index_version_of(table.view.config.version, definition.version))
 
@@ -86,7 +88,7 @@ class _Index:
         """Return the keys of the bounds of partitions that there are; of all that there may be while the index is being built."""
         if self._is_bloom:
             return ()
-        record_keys = [keys.expression_partition_stats_key(self._field, path) for path in self._table.view.partition_paths()]
+        record_keys = [keys.expression_partition_stats_key(self.field, path) for path in self._table.view.partition_paths()]
         if self._partition in self._table.view.config.metadata_partitions_inflight:
             return tuple(record_keys)
         index = self._table.partition(self._partition)
@@ -96,17 +98,22 @@ class _Index:
         """Return key and tombstone of a base file."""
         if self._is_bloom:
             return self._key(path, name), BloomFilterRecord("", instant, b"", is_deleted=True)
-        return self._key(path, name), ColumnStats(RecordType.COLUMN_STATS, name, self._field, is_deleted=True)
+        return self._key(path, name), ColumnStats(RecordType.COLUMN_STATS, name, self.field, is_deleted=True)
 
     def _key(self, path: str, name: str) -> str:
-        return keys.bloom_filter_key(path, name) if self._is_bloom else keys.column_stats_key(self._field, path, name)
+        return keys.bloom_filter_key(path, name) if self._is_bloom else keys.column_stats_key(self.field, path, name)
 
     def _of_file(self, file: BaseFile) -> tuple[str, MetadataRecord | None]:
-        column = self._field.split(".")[0]
+        column = self.field.split(".")[0]
         record = None
         if column in self._table.context.schema.names:
             record = self._records.of_file(file, pa.Table.from_batches(self._table.rows.base(file, column)))
         return self._key(file.partition_path, str(file.name)), record
+
+
+def _same_values(old: pa.DataType, new: pa.DataType) -> bool:
+    """Tell whether expressions have the same values of a column of another type."""
+    return bool(old == new or (pa.types.is_integer(old) and pa.types.is_integer(new)))
 
 
 def _base_files(metadata: CommitMetadata) -> Iterator[BaseFile]:

@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
-from pyhudi.kernels.arrays.float_columns import as_doubles
 from pyhudi.kernels.base_file.stitched_rows import open_data
 from pyhudi.kernels.keys.key_kernels import field_column
 from pyhudi.metadata_table.format.column_types import BoundType, StoredColumns, kind_of_record
@@ -26,6 +25,7 @@ from pyhudi.metadata_table.format.metadata_keys import partition_name
 from pyhudi.metadata_table.format.record import ColumnStats, RecordType, ValueType
 from pyhudi.metadata_table.indexes.footer_bounds import footer_bound
 from pyhudi.metadata_table.indexes.unbounded_stats import widest_bounds
+from pyhudi.schema.float_columns import as_doubles
 from pyhudi.storage.storage_protocol import Storage
 
 #: The type of each column's bounds.

@@ -12,9 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pyhudi.kernels.arrays.float_columns import as_doubles
 from pyhudi.metadata_table.format.column_types import BoundType
 from pyhudi.metadata_table.format.record import ValueType
+from pyhudi.schema.float_columns import as_doubles
 
 _PHYSICAL = {
     ValueType.BOOLEAN: ("BOOLEAN",),

@@ -16,9 +16,8 @@ import pyarrow.compute as pc
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import UnsupportedError
 from pyhudi.metadata_table.format import metadata_partitions as partitions
-from pyhudi.metadata_table.format.column_types import type_at
 from pyhudi.metadata_table.format.index_definitions import IndexDefinition
-from pyhudi.metadata_table.format.metadata_keys import SecondaryKeys, same_strings, secondary_keys
+from pyhudi.metadata_table.format.metadata_keys import SecondaryKeys, secondary_keys
 from pyhudi.metadata_table.format.record import SecondaryEntry
 from pyhudi.metadata_table.indexes.bulk_index_build import (
     NO_STRINGS,
@@ -30,13 +29,13 @@ from pyhudi.metadata_table.indexes.bulk_index_build import (
     refuse_virtual_keys,
 )
 from pyhudi.metadata_table.indexes.data_table import DataTable
+from pyhudi.metadata_table.indexes.indexed_type import check_indexed_type
 from pyhudi.metadata_table.indexes.slice_changes import SliceChange, slice_changes
 from pyhudi.metadata_table.write.data_table_changes import ColumnChanges, InitialGroup
-from pyhudi.schema.avro_arrow import avro_to_arrow
+from pyhudi.schema.evolve import same_key_strings
 from pyhudi.spec.actions.clean import CleanMetadata
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.files.file_group import FileSlice
-from pyhudi.timeline.instant_details import read_commit
 
 #: From this version on the value alone decides on the file group.
 _BY_VALUE = 2
@@ -75,7 +74,7 @@ class SecondaryIndexKind:
             UnsupportedError: the commit changes the column's type, and with it the strings of values that are not written.
         """
         index = _Index(table, partition)
-        index.refuse_other_strings()
+        check_indexed_type(table, index.field, partition, same_key_strings)
         moves = LocalEngine().run(index.changes, slice_changes(table.view, metadata))
         added, removed = _join_entries(new for new, _ in moves), _join_entries(old for _, old in moves)
         removed_ones = _without(removed, added)
@@ -109,19 +108,6 @@ class _Index:
         if self.column not in table.context.schema.names:
             raise UnsupportedError(
                 f"table {table.view.storage.uri} has no column '{self.column}' any more, of which its index {partition} is; drop the index"
-            )
-
-    def refuse_other_strings(self) -> None:
-        """Refuse a commit that gives the column a type in which its values have other strings."""
-        view = self._table.view
-        last = view.timeline.last_completed()
-        recorded = None if last is None else read_commit(view.storage, view.config, last).schema_json
-        old = type_at(avro_to_arrow(recorded), self.field) if recorded else None
-        new = type_at(self._table.context.schema, self.field)
-        if old is not None and new is not None and not same_strings(old, new):
-            raise UnsupportedError(
-                f"column '{self.field}' of table {view.storage.uri} would become {new}, it is {old}, and the index {self._partition} holds"
-                " its values as texts; drop the index first"
             )
 
     def keyed(self, slice_: FileSlice) -> KeyedRows:

@@ -19,13 +19,13 @@ import pyarrow.types as pt
 
 from pyhudi.codec.hfile import CellPart
 from pyhudi.kernels.arrays.array_types import Mask, Numbers
-from pyhudi.kernels.arrays.float_columns import as_doubles
 from pyhudi.metadata_table.format.column_types import are_micros
 from pyhudi.metadata_table.format.record import ColumnStats, ValueType
 from pyhudi.metadata_table.format.record_codec import RecordDecoder
 from pyhudi.metadata_table.format.record_encoder import RecordEncoder
 from pyhudi.metadata_table.read.raw_cells import StoredCells
 from pyhudi.metadata_table.read.stats_columns import ManyValuedBound, RawBounds, StatsColumns, decode_stats, layout_of
+from pyhudi.schema.float_columns import as_doubles
 from pyhudi.spec.table.table_version import TableVersion
 
 #: Tells from the rows of records and the names in them which entries of the result they are about; -1 is none of them.

@@ -15,10 +15,11 @@ import pyarrow.types as pt
 
 from pyhudi.errors import SchemaError, UnsupportedError, UsageError, did_you_mean
 from pyhudi.metadata_table.format import metadata_partitions as partitions
-from pyhudi.metadata_table.format.column_types import index_version_of, type_at, value_type
+from pyhudi.metadata_table.format.column_types import index_version_of, value_type
 from pyhudi.metadata_table.format.index_definitions import ZONE_OPTION, IndexDefinition
 from pyhudi.metadata_table.format.index_expressions import FUNCTIONS, IDENTITY, NUMBERS, Expression
 from pyhudi.metadata_table.format.metadata_keys import is_servable
+from pyhudi.schema.evolve import type_at
 from pyhudi.service.indexes.check_index import BLOOM_OPTIONS, check_arguments, check_bloom_options, check_length, refuse_unknown_options
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table.table_version import TableVersion

@@ -20,10 +20,10 @@ from pyspark.sql.types import StructField, StructType
 from pyhudi.cache import LruCache
 from pyhudi.codec.actions.archived_v1 import ARCHIVE_FILE
 from pyhudi.engine.local_engine import LocalEngine
-from pyhudi.kernels.base_file.promoted_rows import promoted_type
 from pyhudi.kernels.base_file.stitched_rows import open_data
 from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.schema.avro_arrow import avro_to_arrow
+from pyhudi.schema.promoted_rows import promoted_type
 from pyhudi.spark.jvm.spark_types import spark_type
 from pyhudi.spark.scan.partition_columns import partition_columns
 from pyhudi.spec.files.file_group import BaseFile

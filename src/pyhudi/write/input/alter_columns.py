@@ -1,7 +1,7 @@
 """What ALTER TABLE makes of a table's schema, and which changes a table allows.
 
 Without `hoodie.schema.on.read.enable` files are read by the names of their columns: columns can be added at the end, described, made
-nullable, and grow where every reader still reads the files written before. With it columns get numbers, once and for all, and may be
+nullable, and widened as data of a wider type widen them. With it columns get numbers, once and for all, and may be
 renamed, dropped, moved and given other types, too. Rules: `AlterTableCommand`, `AlterHoodieTableAddColumnsCommand`.
 """
 
@@ -16,14 +16,15 @@ import pyarrow as pa
 
 from pyhudi.errors import SchemaError, UnsupportedError
 from pyhudi.schema.avro_arrow import arrow_to_avro
+from pyhudi.schema.evolve import same_key_strings, same_order
 from pyhudi.schema.internal import schema_change as change
 from pyhudi.schema.internal.as_arrow import arrow_type, data_columns, first_version
 from pyhudi.schema.internal.internal_schema import InternalSchema, walk
 from pyhudi.schema.internal.schema_change import Path, Position
 from pyhudi.schema.internal.schema_history import SchemaHistory, history_of, with_history
 from pyhudi.schema.meta_columns import IS_DELETED, check_name, is_meta_column
+from pyhudi.schema.promoted_rows import promoted_type
 from pyhudi.schema.storable import storable_type
-from pyhudi.schema.widen import widen_type
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table.table_keys import DROP_PARTITION_COLUMNS
 from pyhudi.write.input.prepare_rows import TableSchema
@@ -185,7 +186,7 @@ def _check(one: Change, schema: InternalSchema, config: TableConfig, *, numbered
         return
     if isinstance(one, DescribeColumn | AllowNull):
         return
-    if isinstance(one, RetypeColumn) and _grows(one, schema):
+    if isinstance(one, RetypeColumn) and _is_widened(one, schema):
         return
     raise UnsupportedError(
         f"{_action_of(one)} {name} of table {config.name} needs columns that have numbers: SET {SCHEMA_ON_READ} = true first. From then "
@@ -201,7 +202,7 @@ def _check_fixed(one: DropColumn | RenameColumn | RetypeColumn, schema: Internal
         ("ordering", config.ordering_fields),
     ):
         if any(_within(field.split("."), one.path) for field in fields):
-            if isinstance(one, RetypeColumn) and (role == "ordering" or _same_strings(one, schema)):
+            if isinstance(one, RetypeColumn) and _keeps_role(one, schema, role):
                 continue
             raise SchemaError(f"{'.'.join(one.path)} is a {role} field of table {config.name}: its name and type stay as they are.")
 
@@ -211,20 +212,18 @@ def _within(field: Iterable[str], path: Path) -> bool:
     return lowered[: len(path)] == tuple(part.lower() for part in path)
 
 
-def _same_strings(one: RetypeColumn, schema: InternalSchema) -> bool:
-    """Tell whether the values of a key have the same strings as values of the new type: whole numbers do."""
-    return bool(pa.types.is_integer(arrow_type(schema.find(one.path).type)) and pa.types.is_integer(one.type))
-
-
-def _grows(one: RetypeColumn, schema: InternalSchema) -> bool:
-    """Tell whether files of the old type are read as the new one by every reader, without numbers."""
+def _keeps_role(one: RetypeColumn, schema: InternalSchema, role: str) -> bool:
+    """Tell whether a column of another type names and orders records as before."""
     old, new = arrow_type(schema.find(one.path).type), storable_type(one.type, ".".join(one.path))
-    if old == new:
-        return True
-    try:
-        return len(one.path) == 1 and widen_type(old, new, one.path[0]) == new
-    except SchemaError:
-        return False
+    if role == "ordering":
+        return same_order(old, new)
+    return same_key_strings(old, new) and (role == "record key" or pa.types.is_integer(new))
+
+
+def _is_widened(one: RetypeColumn, schema: InternalSchema) -> bool:
+    """Tell whether files of the old type are read as the new one without numbers."""
+    old, new = arrow_type(schema.find(one.path).type), storable_type(one.type, ".".join(one.path))
+    return bool(promoted_type(old, new) == new)
 
 
 def _action_of(one: Change) -> str:

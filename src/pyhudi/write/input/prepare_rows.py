@@ -57,7 +57,13 @@ def evolve_schema(table: TableSchema, data: pa.Schema, config: TableConfig, miss
         check_columns(table.columns, data, missing, config.name)
     if config.drop_partition_columns:
         return _evolve_except_path_columns(table, data, config)
-    columns = evolve(table.columns, data, key_fields=(*config.record_key_fields, *config.partition_fields))
+    columns = evolve(
+        table.columns,
+        data,
+        key_fields=config.record_key_fields,
+        partition_fields=config.partition_fields,
+        ordering_fields=config.ordering_fields,
+    )
     if columns.equals(table.columns):
         return table
     history = history_of(table.columns)
@@ -71,7 +77,7 @@ def _evolve_except_path_columns(table: TableSchema, data: pa.Schema, config: Tab
     stored = _in_files(table.columns, config)
     if history_of(stored) is not None:
         raise UnsupportedError(f"table {config.name} has a schema history, and files without partition columns: that is not served.")
-    columns = evolve(stored, _in_files(data, config), key_fields=config.record_key_fields)
+    columns = evolve(stored, _in_files(data, config), key_fields=config.record_key_fields, ordering_fields=config.ordering_fields)
     # The schema that a table is made with has the partition columns, those of its commits have them no more.
     recorded = {field["name"] for field in json.loads(table.avro_json)["fields"]}
     avro_json = table.avro_json if columns.equals(stored) and recorded <= set(columns.names) else arrow_to_avro(columns, config.name)

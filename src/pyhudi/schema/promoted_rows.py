@@ -1,4 +1,4 @@
-"""Values of files that were written before a column was widened, as values of the type that the table has today.
+"""Values of a narrower type as values of a wider one: of files that were written before a column was widened, and of data.
 
 Rules: `SchemaCompatibility` and `HoodieAvroUtils.rewritePrimaryType` (which types become which), `HoodieParquetFileFormatHelper` (a float
 becomes a double through its text, so that 0.1 stays 0.1). The same holds in columns, structs, lists and the values of maps. What is not a
@@ -8,8 +8,9 @@ promotion is left as it is: `conform` says whether it fits.
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import ROUND_HALF_UP, Decimal
-from typing import Any
+from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -17,13 +18,17 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from pyhudi.errors import SchemaError
-from pyhudi.kernels.arrays.float_columns import as_doubles, float_strings
+from pyhudi.schema.float_columns import as_doubles, float_strings
+
+#: More digits than any decimal of a table has.
+_DIGITS: Final = Context(prec=76)
 
 
-def promoted_type(stored: pa.DataType, table: pa.DataType) -> pa.DataType:
-    """Return the type that values of a file have after promotion to the table's type; the file's own where nothing is promoted.
+def promoted_type(stored: pa.DataType, table: pa.DataType, *, exact: bool = False) -> pa.DataType:
+    """Return the type that values have after promotion to the table's type; their own where nothing is promoted.
 
-    Fields of structs are matched by name; those that only one side has stay.
+    Fields of structs are matched by name; those that only one side has stay. With `exact`, values of data are meant, of which a column
+    takes some more types (`takes_exactly`).
 
     Example:
         >>> promoted_type(pa.list_(pa.int64()), pa.list_(pa.float32()))
@@ -32,14 +37,39 @@ def promoted_type(stored: pa.DataType, table: pa.DataType) -> pa.DataType:
     if stored.equals(table):
         return stored
     if pt.is_struct(stored) and pt.is_struct(table):
-        return pa.struct([_promoted_field(field, table) for field in stored])
+        return pa.struct([_promoted_field(field, table, exact=exact) for field in stored])
     if pt.is_list(stored) and pt.is_list(table):
         element = stored.value_field
-        return pa.list_(element.with_type(promoted_type(element.type, table.value_type)))
+        return pa.list_(element.with_type(promoted_type(element.type, table.value_type, exact=exact)))
     if pt.is_map(stored) and pt.is_map(table):
         value = stored.item_field
-        return pa.map_(stored.key_field, value.with_type(promoted_type(value.type, table.item_type)))
-    return table if _is_promotion(stored, table) else stored
+        return pa.map_(stored.key_field, value.with_type(promoted_type(value.type, table.item_type, exact=exact)))
+    return table if is_promotion(stored, table) or (exact and takes_exactly(stored, table)) else stored
+
+
+def is_promotion(stored: pa.DataType, table: pa.DataType) -> bool:
+    """Tell whether Hudi reads values of a plain type as another plain type that is wider.
+
+    Example:
+        >>> is_promotion(pa.int32(), pa.string()), is_promotion(pa.string(), pa.int32())
+        (True, False)
+    """
+    if pt.is_string(table):
+        return bool(pt.is_integer(stored) or pt.is_floating(stored) or pt.is_date(stored) or pt.is_decimal(stored) or pt.is_binary(stored))
+    if pt.is_floating(table):
+        return bool(pt.is_integer(stored) or (pt.is_float32(stored) and pt.is_float64(table)))
+    if pt.is_decimal(table) and pt.is_decimal(stored):
+        return bool(stored.scale <= table.scale and stored.precision - stored.scale <= table.precision - table.scale)
+    return bool((pt.is_int32(stored) and pt.is_int64(table)) or (pt.is_string(stored) and pt.is_binary(table)))
+
+
+def takes_exactly(data: pa.DataType, table: pa.DataType) -> bool:
+    """Tell whether a column takes data of a type that Hudi casts to the column's, as far as no value changes: numbers and text as decimals,
+    text as dates.
+    """
+    if pt.is_decimal(table):
+        return bool(pt.is_integer(data) or pt.is_floating(data) or pt.is_string(data))
+    return bool(pt.is_date(table) and pt.is_string(data))
 
 
 def promoted_rows(rows: pa.Table, columns: pa.Schema) -> pa.Table:
@@ -59,8 +89,14 @@ def promoted_rows(rows: pa.Table, columns: pa.Schema) -> pa.Table:
     return rows
 
 
-def promote_column(column: pa.Array, target: pa.DataType, name: str) -> pa.Array:
+def promote_column(column: pa.Array, target: pa.DataType, name: str, *, exact: bool = False) -> pa.Array:
     """Return values as those of a `promoted_type`; `name` is for messages.
+
+    Args:
+        column: the values.
+        target: their type after promotion.
+        name: the dotted path of the column.
+        exact: refuse whole numbers that a floating point type cannot hold, which files are read with rounded.
 
     Raises:
         SchemaError: a value cannot be read as the type.
@@ -68,23 +104,26 @@ def promote_column(column: pa.Array, target: pa.DataType, name: str) -> pa.Array
     if column.type.equals(target):
         return column
     if pt.is_struct(target):
-        parts = [promote_column(part, field.type, f"{name}.{field.name}") for part, field in zip(column.flatten(), target, strict=True)]
+        parts = [
+            promote_column(part, field.type, f"{name}.{field.name}", exact=exact)
+            for part, field in zip(column.flatten(), target, strict=True)
+        ]
         optional = [field.with_nullable(True) for field in target]  # nulls of the struct are nulls of its fields
         return pa.StructArray.from_arrays(parts, fields=optional, mask=pc.is_null(column)).cast(target)
     if pt.is_list(target):
-        values = promote_column(column.values, target.value_type, f"{name}.element")
+        values = promote_column(column.values, target.value_type, f"{name}.element", exact=exact)
         return pa.ListArray.from_arrays(copy_offsets(column), values, type=target, mask=null_mask(column))
     if pt.is_map(target):
-        items = promote_column(column.items, target.item_type, f"{name}.value")
+        items = promote_column(column.items, target.item_type, f"{name}.value", exact=exact)
         return pa.MapArray.from_arrays(copy_offsets(column), column.keys, items, type=target, mask=null_mask(column))
     try:
-        return convert_column(column, target)
+        return convert_column(column, target, exact=exact)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ArithmeticError, ValueError) as error:
         raise SchemaError(f"Column '{name}' has a value of type {column.type} that cannot be read as {target}: {error}") from error
 
 
-def convert_column(column: pa.Array, table: pa.DataType) -> pa.Array:
-    """Return plain values as those of another plain type, as Apache Hudi converts them.
+def convert_column(column: pa.Array, table: pa.DataType, *, exact: bool = False) -> pa.Array:
+    """Return plain values as those of another plain type, as Apache Hudi converts them; `exact` as for `promote_column`.
 
     Raises:
         ValueError, ArithmeticError, ArrowInvalid, ArrowNotImplementedError: a value has no such form.
@@ -97,13 +136,12 @@ def convert_column(column: pa.Array, table: pa.DataType) -> pa.Array:
     if pt.is_decimal(old) and pt.is_string(table):
         return _each(column, lambda value: format(value, "f"), table)
     if pt.is_decimal(table) and (pt.is_floating(old) or pt.is_string(old)):
-        unit = Decimal(1).scaleb(-table.scale)
         strings = float_strings(column) if pt.is_floating(old) else column
-        return _each(strings, lambda value: Decimal(value).quantize(unit, rounding=ROUND_HALF_UP), table)
+        return _each(strings, partial(_decimal, unit=Decimal(1).scaleb(-table.scale), exact=exact), table)
     if pt.is_integer(old) and pt.is_decimal(table):
         return column.cast(pa.decimal128(38, 0)).cast(table)
     if pt.is_integer(old) and pt.is_floating(table):
-        return column.cast(table, safe=False)
+        return column.cast(table, safe=exact)
     return column.cast(table)
 
 
@@ -117,19 +155,17 @@ def null_mask(column: pa.Array) -> pa.Array | None:
     return pc.is_null(column) if column.null_count else None
 
 
-def _promoted_field(field: pa.Field, table: pa.StructType) -> pa.Field:
+def _promoted_field(field: pa.Field, table: pa.StructType, *, exact: bool) -> pa.Field:
     index = table.get_field_index(field.name)
-    return field if index < 0 else field.with_type(promoted_type(field.type, table.field(index).type))
+    return field if index < 0 else field.with_type(promoted_type(field.type, table.field(index).type, exact=exact))
 
 
-def _is_promotion(stored: pa.DataType, table: pa.DataType) -> bool:
-    if pt.is_string(table):
-        return bool(pt.is_integer(stored) or pt.is_floating(stored) or pt.is_date(stored) or pt.is_decimal(stored) or pt.is_binary(stored))
-    if pt.is_floating(table):
-        return bool(pt.is_integer(stored) or (pt.is_float32(stored) and pt.is_float64(table)))
-    if pt.is_decimal(table) and pt.is_decimal(stored):
-        return bool(stored.scale <= table.scale and stored.precision - stored.scale <= table.precision - table.scale)
-    return bool((pt.is_int32(stored) and pt.is_int64(table)) or (pt.is_string(stored) and pt.is_binary(table)))
+def _decimal(text: str, *, unit: Decimal, exact: bool) -> Decimal:
+    value = Decimal(text)
+    result = value.quantize(unit, rounding=ROUND_HALF_UP, context=_DIGITS)
+    if exact and result != value:
+        raise ValueError(f"{text} has more than {-int(unit.as_tuple().exponent)} digits behind its point")
+    return result
 
 
 def _each(column: pa.Array, change: Callable[[Any], object], table: pa.DataType) -> pa.Array:

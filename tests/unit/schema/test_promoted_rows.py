@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.javacompat.float_text import float_text
-from pyhudi.kernels.arrays.float_columns import as_doubles, float_strings
-from pyhudi.kernels.base_file.promoted_rows import promote_column, promoted_type
+from pyhudi.schema.float_columns import as_doubles, float_strings
+from pyhudi.schema.promoted_rows import promote_column, promoted_type
 from tests.unit.kernels.test_read_base import read, stored
 
 CASES: list[tuple[pa.DataType, pa.DataType, list[Any], list[Any]]] = [
