@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pyhudi.table.scan.table_scan import TableScan
     from pyhudi.table.version.type_table import TypeChange
     from pyhudi.write.options.bulk_partitioner import BulkInsertPartitioner, register_partitioner
+    from pyhudi.write.options.validators import PreCommitValidator, register_validator
     from pyhudi.write.write_result import WriteResult
 
     __version__: str
@@ -52,6 +53,7 @@ __all__ = [
     "IndexChange",
     "MergeBuilder",
     "PartitionRepair",
+    "PreCommitValidator",
     "PropertyChange",
     "RecordKeyGenerator",
     "RecordMerger",
@@ -74,6 +76,7 @@ __all__ = [
     "register_key_generator",
     "register_merger",
     "register_partitioner",
+    "register_validator",
 ]
 
 _MODULES = {
@@ -89,6 +92,7 @@ _MODULES = {
     "IndexChange": "pyhudi.service.indexes.change_indexes",
     "MergeBuilder": "pyhudi.table.change.merge_builder",
     "PartitionRepair": "pyhudi.table.repair.repair_result",
+    "PreCommitValidator": "pyhudi.write.options.validators",
     "PropertyChange": "pyhudi.table.repair.repair_result",
     "RecordKeyGenerator": "pyhudi.keygen.user",
     "RecordMerger": "pyhudi.merge.custom",
@@ -109,6 +113,7 @@ _MODULES = {
     "register_key_generator": "pyhudi.keygen.user",
     "register_merger": "pyhudi.merge.custom",
     "register_partitioner": "pyhudi.write.options.bulk_partitioner",
+    "register_validator": "pyhudi.write.options.validators",
 }
 
 

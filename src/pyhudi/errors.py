@@ -82,6 +82,10 @@ class WriteConflictError(ConflictError):
     """Another writer that worked at the same time has changed the same data and came first; nothing of this write is visible."""
 
 
+class ValidationError(HudiError):
+    """A pre-commit validator refused a write; nothing of it is visible."""
+
+
 class LockTimeoutError(ConflictError):
     """The lock of the table could not be had within the time allowed."""
 

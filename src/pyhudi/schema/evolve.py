@@ -74,7 +74,7 @@ def check_fixed_columns(
     partition_fields: Iterable[str],
     ordering_fields: Iterable[str],
 ) -> None:
-    """Refuse to widen a column by which records are told apart or ordered: `1` would become `1.0` and be another record.
+    """Refuse to widen a column that names or orders records: `1` would become `1.0` and be another record.
 
     Raises:
         SchemaError: names the column, both types and the reason.

@@ -26,6 +26,7 @@ from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.table.agreed_schema import agreed_schema
 from pyhudi.table.open_table import OpenTable
+from pyhudi.table.validation.run_validators import check_engine, run_validators
 from pyhudi.table.write_retry import repeated
 from pyhudi.timeline.instant_details import read_commit
 from pyhudi.txn.completing_write import CompletingWrite, KeyScope
@@ -57,6 +58,7 @@ def write_rows(table: OpenTable, request: WriteRequest, config: WriteConfig, tag
     Raises:
         HudiError: as `pyhudi.table.write_table.write` does.
     """
+    check_engine(config.validators)
     services = InlineServices(table.storage, table.clock, table.ids, config.options, tagger.service_engine)
     services.before_write(table.config)
     if config.concurrency.is_optimistic:
@@ -127,6 +129,7 @@ def _carry_out(
         schema = work.schema
         if isinstance(txn, OptimisticTransaction):
             schema = agreed_schema(txn, work.stored, state_before(txn.table)[0], schema)
+        run_validators(config.validators, txn, results, (work.stored, schema), work.plan.replaced)
         committed = commit(txn, work.plan, results, schema, new_in_logs=by_bucket)
         return results, committed, services.before_unlock(txn.table, committed, txn.view)
 

@@ -60,7 +60,7 @@ class OptimisticTransaction(Transaction):
         self.is_committed = False
         self.begun = True
         self._heartbeat.__enter__()
-        self._requested = table.writer.request(self._action, self.instant, self._request())
+        self._requested = table.writer.request(self.action, self.instant, self._request())
 
     @property
     def is_inflight(self) -> bool:

@@ -106,7 +106,7 @@ class Transaction:
         self.table, self._in_step = prepare_metadata_table(self.table, schema_json, self._settings, self._metadata_state, history=history)
         if self._sends_heartbeats:
             self._heartbeat.__enter__()
-        requested = self.table.writer.request(self._action, self.instant, self._request())
+        requested = self.table.writer.request(self.action, self.instant, self._request())
         self._inflight = self.table.writer.start(requested, self._profile_content(profile))
 
     @contextlib.contextmanager
@@ -170,7 +170,8 @@ class Transaction:
             self._heartbeat.__exit__()
 
     @property
-    def _action(self) -> Action:
+    def action(self) -> Action:
+        """The action that the write completes as."""
         if self.operation.replaces:
             return Action.REPLACE_COMMIT
         return Action.DELTA_COMMIT if self.table.config.is_merge_on_read else Action.COMMIT

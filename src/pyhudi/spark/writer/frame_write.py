@@ -18,10 +18,12 @@ from pyhudi.errors import UnsupportedError
 from pyhudi.spark.input.small_input import Collected, collect_small, fetch_rows
 from pyhudi.spark.jvm.error_translation import translate_pickling_errors
 from pyhudi.spark.writer.spark_tagger import SparkTagger, unserved_write
+from pyhudi.spark.writer.validator_queries import session_runner
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.options import resolve
 from pyhudi.spec.visibility import Visibility
 from pyhudi.table.open_table import OpenTable
+from pyhudi.table.validation.query_runner import register_query_runner
 from pyhudi.table.write_pipeline import write_rows
 from pyhudi.table.write_table import register_writer, write_locally, write_request
 from pyhudi.write.options.write_config import WriteConfig, choose
@@ -108,6 +110,7 @@ def _engine_choice(session: SparkSession, options: Mapping[str, str]) -> _Engine
 def install() -> None:
     """Let tables take DataFrames; a second call does nothing."""
     if not _installed:
+        register_query_runner(session_runner)
         register_writer(lambda data: isinstance(data, DataFrame), write_frame)
         _installed.append(True)
 

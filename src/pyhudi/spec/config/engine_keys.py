@@ -42,7 +42,7 @@ ENGINE: tuple[ConfigKey, ...] = (
     *refused(
         "pyhudi loads no classes by name; custom code is not called from a write",
         """
-        hoodie.precommit.validators hoodie.precommit.validators.* hoodie.prewrite.validators hoodie.client.init.callback.classes
+        hoodie.precommit.validators.streaming.offset.tolerance.percentage hoodie.prewrite.validators hoodie.client.init.callback.classes
         hoodie.index.class
         hoodie.write.record.merge.custom.implementation.classes hoodie.compaction.plan.generator hoodie.writestatus.class
         hoodie.storage.class hoodie.io.factory.class hoodie.avro.write.support.class hoodie.parquet.spark.row.write.support.class

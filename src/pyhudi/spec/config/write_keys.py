@@ -172,6 +172,20 @@ WRITING: tuple[ConfigKey, ...] = (
         f"other policies for known keys: that {_LATER}",
         "hoodie.merge.allow.duplicate.on.inserts=true",
     ),
+    served(
+        "hoodie.precommit.validators",
+        "Checks of the rows that a write would make visible: Apache Hudi's SQL validators by class name, Python classes as module:Class.",
+        default="",
+    ),
+    served("hoodie.precommit.validators.single.value.sql.queries", "Queries, each with # and its expected value, parted by semicolons."),
+    served("hoodie.precommit.validators.equality.sql.queries", "Queries with the same answer before and after the write."),
+    served("hoodie.precommit.validators.inequality.sql.queries", "Queries with another answer after the write."),
+    served(
+        "hoodie.precommit.validators.failure.policy",
+        "A write that a validator refuses is rolled back (FAIL), or committed with a warning (WARN_LOG).",
+        default="FAIL",
+        choices=("FAIL", "WARN_LOG"),
+    ),
     *refused("a write that changes nothing makes no commit", "hoodie.allow.empty.commit=false"),
     *harmless("is not needed: markers are files of their own, which no server keeps", "hoodie.write.markers.type"),
     *refused(

@@ -102,6 +102,14 @@ def check_columns(table: pa.Schema, data: pa.Schema, policy: MissingColumns, nam
     return difference
 
 
+def log_widened(before: pa.Schema, after: pa.Schema, name: str) -> None:
+    """Name in the log the columns that data of a wider type widen, for good."""
+    for field in before:
+        new = after.field(field.name).type if field.name in after.names else field.type
+        if new != field.type and compare_columns(pa.schema([field]), pa.schema([field.with_type(new)])) == ColumnDifference():
+            _log.warning("the data widen the column '%s' of table %s from %s to %s", field.name, name, field.type, new)
+
+
 def refuse_incomplete_rows(rows: Sequence[Mapping[str, object]], names: Iterable[str], table: pa.Schema) -> None:
     """Refuse rows (dicts) of which some lack a column of the table that others have, which would be set to null there.
 

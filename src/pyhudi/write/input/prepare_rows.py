@@ -24,7 +24,7 @@ from pyhudi.schema.internal.schema_history import history_of, reconciled, with_h
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.table.key_generator import KeyGeneratorType
 from pyhudi.spec.table.table_config import TableConfig
-from pyhudi.write.input.data_columns import MissingColumns, check_columns
+from pyhudi.write.input.data_columns import MissingColumns, check_columns, log_widened
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,7 @@ def evolve_schema(table: TableSchema, data: pa.Schema, config: TableConfig, miss
     )
     if columns.equals(table.columns):
         return table
+    log_widened(table.columns, columns, config.name)
     history = history_of(table.columns)
     if history is not None:
         columns = with_history(columns, reconciled(history, columns))

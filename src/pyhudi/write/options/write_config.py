@@ -24,6 +24,7 @@ from pyhudi.txn.failed_writes_policy import EAGER, FailedWritesSettings, failed_
 from pyhudi.write.input.data_columns import MissingColumns, missing_columns
 from pyhudi.write.options.bulk_layout import BulkLayout, bulk_layout
 from pyhudi.write.options.validate_options import check_agreement
+from pyhudi.write.options.validators import Validators, validators_of
 from pyhudi.write.tagging.tag import KeyRules
 
 MAX_FILE_ROWS: Final = "pyhudi.parquet.max.file.rows"
@@ -54,6 +55,7 @@ class WriteConfig:
     missing_columns: MissingColumns = MissingColumns.REFUSED
     extra_metadata: Mapping[str, str] = field(default_factory=dict)
     bulk: BulkLayout = field(default_factory=BulkLayout)
+    validators: Validators = field(default_factory=Validators)
     failed_writes: FailedWritesSettings = EAGER
     concurrency: Concurrency = SINGLE_WRITER
     instant: str | None = None
@@ -93,6 +95,7 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Write
         missing_columns=missing_columns(options),
         extra_metadata=options.extra_metadata,
         bulk=bulk_layout(options) if operation is Operation.BULK_INSERT else BulkLayout(),
+        validators=validators_of(options),
         failed_writes=failed_writes_settings(options),
         concurrency=concurrency(options),
     )
