@@ -170,7 +170,7 @@ def test_a_service_that_is_switched_off_is_not_warned_of(caplog: pytest.LogCaptu
         ("hoodie.bucket.index.partition.rule.type", "other"),
         ("hoodie.index.class", "org.mine.Index"),
         ("hoodie.errortable.enable", "true"),
-        ("hoodie.precommit.validators", "org.mine.Validator"),
+        ("hoodie.prewrite.validators", "org.mine.Validator"),
         ("hoodie.bootstrap.base.path", "/data"),
         ("hoodie.base.path", "/data"),
         ("hoodie.metaserver.enabled", "true"),
