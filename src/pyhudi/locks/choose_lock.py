@@ -53,7 +53,7 @@ def with_lock_provider(storage: Storage, options: Options) -> Storage:
         OptionError: an option of the provider is missing or wrong, belongs to another provider, or the table was opened with another one.
         UnsupportedError: the provider is not served.
     """
-    provider = lock_provider(options) or _default_provider(storage, options)
+    provider = lock_provider(options, _default_class(storage))
     if provider is None:
         return storage
     provided = ProvidedStorage(unprovided(storage), provider, options.integer(CLOCK_SKEW) / 1000)
@@ -83,10 +83,16 @@ def open_table_storage(path: str | os.PathLike[str], storage_options: Mapping[st
     return with_lock_provider(open_storage(path, rest or None), resolve(of_lock))
 
 
-def lock_provider(options: Options) -> LockProvider | None:
-    """Return the provider that the options name, None for the table's own lock alone; errors as of `with_lock_provider`."""
+def lock_provider(options: Options, default: str = "") -> LockProvider | None:
+    """Return the provider that the options name, None for the table's own lock alone; errors as of `with_lock_provider`.
+
+    Args:
+        options: of the call.
+        default: the class that is the table's own lock, if it is a provider's.
+    """
     name = options.text(PROVIDER).strip()
     simple_name = name.removeprefix(_PACKAGE)
+    simple_name = default if default and simple_name in ("", _IN_PROCESS) else simple_name
     _check_families(options, simple_name)
     if simple_name in ("", _IN_PROCESS):
         return None
@@ -96,12 +102,9 @@ def lock_provider(options: Options) -> LockProvider | None:
     return _PROVIDERS[simple_name](options)
 
 
-def _default_provider(storage: Storage, options: Options) -> LockProvider | None:
-    """Return the provider of a table for which none is named: that of its store, if the store has conditional writes and no lock file."""
-    inner = unprovided(storage)
-    if not isinstance(inner, CloudStorage) or inner.has_lock_file:
-        return None
-    return storage.provider if isinstance(storage, ProvidedStorage) else storage_provider(options)
+def _default_class(storage: Storage) -> str:
+    """Return the class of provider of a table for which none is named: stores with conditional writes have one that needs no options."""
+    return storage_lock.CLASS if isinstance(storage, CloudStorage) and not storage.has_lock_file else ""
 
 
 def unprovided(storage: Storage) -> Storage:

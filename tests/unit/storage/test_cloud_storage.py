@@ -107,6 +107,9 @@ def test_a_writer_with_another_lock_is_refused(requests: CountingObstore, tmp_pa
     HudiTable.open(url).insert([{"id": 2, "city": "oslo"}], options=in_process)  # takes the lock of the store as well
     assert HudiTable.open(url).to_arrow().num_rows == 2
     assert requests.requests.count(("PUT", ".hoodie/.locks/table_lock.json")) >= 4
+    HudiTable.open(url).insert([{"id": 3, "city": "oslo"}], options={"hoodie.write.lock.storage.validity.timeout.secs": "600"})
+    with pytest.raises(OptionError, match=r"hoodie\.write\.lock\.zookeeper\.url is an option of"):
+        HudiTable.open(url).insert([{"id": 4, "city": "oslo"}], options={"hoodie.write.lock.zookeeper.url": "localhost:1"})
 
 
 @pytest.mark.parametrize(
