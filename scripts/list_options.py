@@ -25,7 +25,7 @@ Every key of Apache Hudi 1.2.0, with its older names; SQL has short names for so
 - [refused](#refused): it would change which rows are stored, where, or what the table is, in a way that this release does not serve. It is
   refused before anything is written.
 
-A key of the last two kinds is accepted without a word at a value at which it asks for nothing.
+A key of the last two kinds is accepted without a word at a value at which it asks for nothing, such as Apache Hudi's default.
 
 An unknown name that begins with `hoodie.` is warned of, with the nearest one; a misspelling of a key that decides on rows, files or
 writers is refused, and so is an unknown name that begins with `pyhudi.`. Other names are Spark's, or go

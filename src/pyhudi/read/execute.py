@@ -19,6 +19,7 @@ from pyhudi.read.filter.arrow_condition import condition_of
 from pyhudi.read.filter.condition import And, Condition, Unknown, operands
 from pyhudi.read.filter.predicate import parse_predicate
 from pyhudi.read.filter.row_predicate import Filter, check_condition
+from pyhudi.read.filter.tuple_filter import FilterLike, expression_of
 from pyhudi.read.skipping.data_skipping import Skipping, explain_pruning
 from pyhudi.read.skipping.partition_pruning import left_out_values, path_values, prune_partitions
 from pyhudi.read.snapshot.prefetch import side_by_side
@@ -73,7 +74,7 @@ class Selection:
 def select(
     snapshot: Snapshot,
     columns: Sequence[str] | None = None,
-    filter: str | pc.Expression | None = None,  # noqa: A002 - the public name
+    filter: FilterLike | None = None,  # noqa: A002 - the public name
     *,
     meta_columns: bool = False,
 ) -> Selection:
@@ -82,7 +83,7 @@ def select(
     Args:
         snapshot: The state to read.
         columns: Names in the order predicate; all data columns when None.
-        filter: SQL text such as `amount > 5 AND city = 'lima'`, or a pyarrow expression.
+        filter: SQL text such as `amount > 5 AND city = 'lima'`, a pyarrow expression, or a list of tuples.
         meta_columns: Put the five `_hoodie_*` columns first, when `columns` is None.
 
     Raises:
@@ -104,7 +105,7 @@ def select(
 def narrow(
     selection: Selection,
     columns: Sequence[str] | None = None,
-    filter: str | pc.Expression | Filter | None = None,  # noqa: A002 - as in `select`
+    filter: FilterLike | Filter | None = None,  # noqa: A002 - as in `select`
 ) -> Selection:
     """Return a selection with other columns, or of the rows that a further condition is true for.
 
@@ -128,15 +129,16 @@ def narrow(
     )
 
 
-def _parsed(filter: str | pc.Expression | Filter, snapshot: Snapshot) -> Filter:  # noqa: A002
+def _parsed(filter: FilterLike | Filter, snapshot: Snapshot) -> Filter:  # noqa: A002
     """Return a filter over the columns of a snapshot and the meta columns, after checking it."""
     if isinstance(filter, Filter):
         return filter
     schema = pa.schema([*META_FIELDS, *snapshot.schema])
     if isinstance(filter, str):
         return parse_predicate(filter, schema)
-    check_condition(filter, schema)
-    return Filter(filter, condition_of(filter, schema))
+    expression = filter if isinstance(filter, pc.Expression) else expression_of(filter)
+    check_condition(expression, schema)
+    return Filter(expression, condition_of(expression, schema))
 
 
 def _both(left: pc.Expression | None, right: pc.Expression | None) -> pc.Expression | None:

@@ -18,7 +18,7 @@ from typing import Final
 from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.spec.config.config_key import ConfigKey, Status
 from pyhudi.spec.config.config_keys import find_key, suggestion
-from pyhudi.spec.config.recorded_keys import is_older_name
+from pyhudi.spec.config.recorded_keys import current_name, is_older_name, recorded_keys
 from pyhudi.spec.config.unknown_keys import UNKNOWN, check_unknown
 from pyhudi.spec.config.values import check_value
 from pyhudi.spec.table.key_generator import KeyGeneratorType, key_generator_of_class
@@ -199,16 +199,19 @@ def _check_asks_nothing(key: ConfigKey, name: str, value: str, *, is_strict: boo
     if key.status is Status.HARMLESS:
         note_without_effect(name, key.reason)
     elif key.status is Status.UNSERVED and not is_strict:
-        if not _asks_nothing(key, value):
+        if not _asks_nothing(key, name, value):
             warn_unserved(name, key.reason)
-    elif not _asks_nothing(key, value):
+    elif not _asks_nothing(key, name, value):
         advice = f"leave it out, or set it to {' or '.join(key.harmless_values)}" if key.harmless_values else "leave it out"
         # The value is not shown: it may be a password of a service that is not served.
         raise UnsupportedError(f"option '{name}' is not served with the value given: {key.reason}; {advice}")
 
 
-def _asks_nothing(key: ConfigKey, value: str) -> bool:
-    return value.strip().lower() in {accepted.lower() for accepted in key.harmless_values}
+def _asks_nothing(key: ConfigKey, name: str, value: str) -> bool:
+    """Tell whether a value is one at which a key asks for nothing: one that is listed, or Apache Hudi's default."""
+    recorded = recorded_keys().get(current_name(name) or "")
+    accepted = (*key.harmless_values, *((recorded.default,) if recorded is not None and recorded.default else ()))
+    return value.strip().lower() in {one.lower() for one in accepted}
 
 
 @lru_cache(_MOST_NOTED)

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.read.execute import Selection, narrow, read_table, select
+from pyhudi.read.filter.tuple_filter import FilterLike
 from pyhudi.read.incremental.cdc_query import open_change_data
 from pyhudi.read.incremental.changes_options import BEGIN, END, FORMAT, changes_query
 from pyhudi.read.incremental.incremental import SCHEMA_AT_END, open_changes
@@ -31,7 +31,7 @@ _ARGUMENTS_OF_CHANGES: Final = {BEGIN: "since", END: "until", FORMAT: "format", 
 def selection(
     storage: Storage,
     columns: Sequence[str] | None,
-    filter: str | pc.Expression | None,  # noqa: A002 - the public name
+    filter: FilterLike | None,  # noqa: A002 - the public name
     as_of: str | datetime | None,
     mode: QueryType,
     *,

@@ -70,7 +70,7 @@ def test_a_function_of_a_column_is_computed_as_spark_does(text, locations) -> No
         ("date_format(ts, 'EEE') = 'x'", "format 'EEE', which is not served"),
         ("lower(s, 'x') = 'y'", "with 1 more arguments"),
         ("lower(nothing) = 'y'", "'nothing', which the table does not have"),
-        ("lower(s = 'x'", r"where '\)' should be"),
+        ("lower(s = 'x'", r"misses '\)' after"),
         ("year(d) = 'x'", "compares with|compares a column"),
     ],
 )

@@ -202,32 +202,87 @@ def test_both_zeros_are_one_number(text: str, expected: list[int], kind: pa.Data
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "its end at character 1 where a column"),
-        ("id =", "its end at character 5 where a value"),
-        ("id = 1 id", "'id' at character 8 where AND, OR or the end"),
-        ("id 1", "'1' at character 4 where a comparison"),
-        ("(id = 1", "its end at character 8 where ')'"),
-        ("id BETWEEN 1 OR 2", "'OR' at character 14 where AND"),
-        ("id IS 3", "'3' at character 7 where NULL"),
-        ("id NOT 3", "where IN, BETWEEN or LIKE"),
-        ("id ; 1", "from character 4 on"),
-        ("name = 'open", "from character 8 on"),
+        ("", "is empty, at character 1"),
+        ("id =", "misses an operand of '=', at character 4"),
+        ("id = 1 id", "has an unexpected 'id', at character 8"),
+        ("id 1", "has an unexpected '1', at character 4"),
+        ("(id = 1", "misses ')' after '1', at character 7"),
+        ("id BETWEEN 1 OR 2", "misses an operand of 'OR', at character 14"),
+        ("id IS 3", "has IS without NULL, TRUE or FALSE, at character 7"),
+        ("id NOT 3", "has an unexpected 'NOT', at character 4"),
+        ("id ; 1", "is more than one expression, at character 6"),
+        ("name = 'open", "cannot be understood, at character 8"),
+        ("id IN (SELECT 1)", "subqueries are not served"),
+        ("name RLIKE 'x'", "has REGEXPLIKE, which is not served"),
+        ("name COLLATE x = 'a'", "has COLLATE, which is not served"),
+        ("(id, name) = (1, 'a', 2)", "compares 2 values with 3"),
+        ("CAST(id AS MONEY) = 1", "casts to a type that is none of BOOLEAN"),
+        ("CAST(price AS STRING) = '1'", "casts double to a string"),
+        ("id + 1", "needs a comparison: this is of type int32"),
+        ("id LIKE name", "needs a text after LIKE"),
+        ("name LIKE 'a' ESCAPE 'xy'", "needs one character after ESCAPE"),
+        ("name LIKE 'ax' ESCAPE 'a'", "precedes no '%'"),
         ("nam = 'x'", "column 'nam', which the table does not have. Did you mean 'name'"),
         ("nested.y = 1", "'y' is no field"),
         ("id = 'many'", "no such value"),
         ("day = '2026-13-01'", "no such value"),
         ("id = TRUE", "no such value"),
-        ("name > id", "no condition over the columns"),
+        ("name > id", "has an operation that the types of its operands do not have"),
         ("name = 'a\ud800'", "no such value"),
         ("name LIKE 'a\ud800'", "no such value"),
         ("id = DATE", "column 'DATE', which the table does not have"),
-        ("id LIKE '1%'", "where a text after LIKE"),
+        ("id LIKE '1%'", "needs a text after LIKE, on a text column"),
     ],
 )
 def test_a_fault_is_told_with_its_place(text: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_predicate(text, SCHEMA)
     assert message in str(caught.value)
+
+
+def test_the_line_of_a_fault_is_shown_with_a_caret() -> None:
+    text = "id = 1\n  AND name = 'x' AND  nam = 'y'"
+    with pytest.raises(UsageError) as caught:
+        parse_predicate(text, SCHEMA)
+    *_, line, caret = str(caught.value).splitlines()
+    assert line[caret.index("^") :].startswith("nam = 'y'")
+    with pytest.raises(UsageError) as caught:
+        parse_predicate(f"{'id = 1 AND ' * 100} {text}", SCHEMA)
+    assert max(map(len, str(caught.value).splitlines()[1:])) < 130
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("id + 1 = 2 OR id * 2 = 4", [1, 2]),
+        ("id % 2 = 1 AND -id < -1", [3]),
+        ("id / 2 = 0.5", [1]),
+        ("7 DIV id = 3", [2]),
+        ("CAST(amount AS INT) = 1 OR CAST(1.9 AS INT) = id", [1]),
+        ("CAST(at AS DATE) = '2026-12-01'", [1]),
+        ("CAST(id AS STRING) || '-' || name = '1-ann'", [1]),
+        ("CAST(id AS DECIMAL(10, 2)) = amount OR id = 1", [1, 2]),
+        ("CASE WHEN id < 3 THEN 'low' WHEN id = 3 THEN 'mid' END = 'low'", [1, 2]),
+        ("CASE id WHEN 1 THEN 10 ELSE id END > 3", [1, 4]),
+        ("IF(ok, 1, 2) = 2", [2, 3, 4]),
+        ("coalesce(name, 'none') = 'none'", [4]),
+        ("(id, name) IN ((1, 'ann'), (2, 'x'), (3, ''))", [1, 3]),
+        ("(id, name) NOT IN ((1, 'ann'), (2, 'x'))", [2, 3, 4]),
+        ("id IN (1, id)", [1, 2, 3, 4]),
+        ("id IN (odd_or_not, 1)".replace("odd_or_not", "`odd name` - 4"), [1, 3]),
+        ("id BETWEEN 1 + 1 AND length(name)", [2]),
+        ("(id = 1) IS TRUE OR (name = 'x') IS NOT FALSE", [1, 4]),
+        ("name <=> CAST(NULL AS STRING)", [4]),
+        ("ok <=> (id = 1)", [1, 2]),
+        ("name LIKE '%!%%' ESCAPE '!'", [2]),
+        ("substring(upper(name), 1, 1) = 'A' OR id = 2", [1, 2]),
+        ("length(trim(name)) = 3", [1]),
+        ("round(price, 1) = 1.5", [1]),
+        ("1 = 1", [1, 2, 3, 4]),
+    ],
+)
+def test_expressions_in_conditions(text: str, expected: list[int]) -> None:
+    assert ids(text) == expected
 
 
 def test_a_condition_nested_without_end_is_refused() -> None:

@@ -124,7 +124,7 @@ def test_strings_and_times_are_expressions_too() -> None:
         ("fare = 1", None, UsageError, "needs the new values"),
         ({"fare": "fair + 1"}, None, UsageError, "'fair'"),
         ({"fare": "paid"}, None, UsageError, r"as a constant it has quotes inside: \"'paid'\""),
-        ({"fare": "fare +"}, None, UsageError, "its end at character"),
+        ({"fare": "fare +"}, None, UsageError, "misses an operand of '\\+'"),
         ({"fare": "sqrt(fare)"}, None, UsageError, "not served"),
         ({"fare": "abs(fare, 1)"}, None, UsageError, "2 arguments"),
         ({"fare": "1 / (seats - seats)"}, None, UsageError, "divide by zero"),
@@ -134,9 +134,8 @@ def test_strings_and_times_are_expressions_too() -> None:
         ({"seats": object()}, None, UsageError, "no expression and no constant"),
         ({"fare": "(" * 300 + "1" + ")" * 300}, None, UsageError, "deeper than"),
         ({"fare": 1}, "fair = 1", UsageError, "'fair'"),
-        ({"fare": "CAST(fare > 1 AS INT)"}, None, UsageError, "character"),
-        ({"fare": "CASE END"}, None, UsageError, "WHEN should be"),
-        ({"fare": "CAST(fare AS MONEY)"}, None, UsageError, "one of the types"),
+        ({"fare": "CASE END"}, None, UsageError, "has an unexpected 'END'"),
+        ({"fare": "CAST(fare AS MONEY)"}, None, UsageError, "casts to a type"),
     ],
 )
 def test_a_wrong_update_is_refused_and_writes_nothing(assigned: Any, where: str | None, error: type[Exception], match: str) -> None:

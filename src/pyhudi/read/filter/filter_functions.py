@@ -63,14 +63,15 @@ def call_of(name: str, column: Column, arguments: Sequence[object]) -> FunctionC
     return FunctionCall(function, column, kind, options, ZONE if _shows_clock(function, column.type) else None)
 
 
-def rows_of(operand: Operand) -> pc.Expression:
-    """Return the expression that computes an operand for rows."""
+def rows_of(operand: Operand, value: pc.Expression | None = None) -> pc.Expression:
+    """Return the expression that computes an operand for rows; a function may get a `value` of its column's type in the place of it."""
     if isinstance(operand, Column):
         return pc.field(*operand.path)
     names = tuple(name for name, _ in operand.options)
     function = _register(operand.function, names, operand.column.type, operand.type)
     # Arrow's documentation calls functions of users so: there is no other way into an expression.
-    return pc.Expression._call(function, [pc.field(*operand.column.path), *(pc.scalar(value) for _, value in operand.options)])  # noqa: SLF001
+    argument = pc.field(*operand.column.path) if value is None else value
+    return pc.Expression._call(function, [argument, *(pc.scalar(value) for _, value in operand.options)])  # noqa: SLF001
 
 
 def _shows_clock(function: str, kind: pa.DataType) -> bool:

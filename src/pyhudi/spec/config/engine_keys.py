@@ -54,7 +54,7 @@ ENGINE: tuple[ConfigKey, ...] = (
     *unserved(
         "callbacks after a commit come with a later release", "hoodie.write.commit.callback.on=false hoodie.write.commit.callback.**"
     ),
-    *refused("it is for Apache Flink", "hoodie.parquet.flink.* hoodie.parquet.write.utc-timezone.enabled=true"),
+    *harmless("is for Apache Flink", "hoodie.parquet.flink.* hoodie.parquet.write.utc-timezone.enabled"),
     *refused(
         "Apache Hudi's own code sets it between its parts",
         """
@@ -71,5 +71,6 @@ ENGINE: tuple[ConfigKey, ...] = (
         "hoodie.rollback.avoid.duplicate.plan=false hoodie.rollback.instant.backup.enabled=false hoodie.rollback.instant.backup.dir",
     ),
     *refused("a failure after the commit is an error that says so", "hoodie.write.can.ignore.post.commit.failures=false"),
-    *refused("the metastore server is Apache Hudi's own", "hoodie.metaserver.enabled=false hoodie.metaserver.*"),
+    *refused("the metastore server is Apache Hudi's own", "hoodie.metaserver.enabled=false"),
+    *harmless("is about a metastore server, which hoodie.metaserver.enabled asks for", "hoodie.metaserver.*"),
 )

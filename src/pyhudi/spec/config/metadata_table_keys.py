@@ -140,10 +140,7 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
         "hoodie.metadata.index.drop hoodie.metadata.index.expression.column hoodie.metadata.index.expression.options"
         " hoodie.metadata.index.secondary.column",
     ),
-    *refused(
-        "the bloom filters of base files are what hoodie.parquet.bloom.filter.enabled and hoodie.index.bloom.* say",
-        "hoodie.metadata.bloom.filter.enable=false hoodie.metadata.bloom.filter.*",
-    ),
+    *harmless("is about bloom filters inside the files of the metadata table, which are found without", "hoodie.metadata.bloom.filter.*"),
     *unserved(
         "metrics and services of the metadata table apart from those of its table: these come with a later release",
         """

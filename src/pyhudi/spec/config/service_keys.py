@@ -26,6 +26,10 @@ SERVICES: tuple[ConfigKey, ...] = (
         "hoodie.metrics.on=false hoodie.metrics.lock.enable=false hoodie.metrics.executor.enable=false hoodie.metrics.*"
         " hoodie.metricscompaction.log.blocks.on=false",
     ),
-    *refused(f"error tables {_LATER}", "hoodie.errortable.enable=false hoodie.errortable.*"),
-    *refused("only PARQUET base files are served", "hoodie.orc.* hoodie.lance.* hoodie.hfile.max.file.size"),
+    *refused(f"error tables {_LATER}", "hoodie.errortable.enable=false"),
+    *harmless("is about an error table, which hoodie.errortable.enable asks for", "hoodie.errortable.*"),
+    *harmless(
+        "is about base files of another format than the table's, which hoodie.table.base.file.format states",
+        "hoodie.orc.* hoodie.lance.* hoodie.hfile.max.file.size",
+    ),
 )

@@ -11,16 +11,16 @@ import pyarrow.dataset as ds
 import pyarrow.types as pt
 
 from pyhudi.errors import SchemaError, UsageError, did_you_mean
-from pyhudi.read.filter.predicate import parse_predicate
+from pyhudi.read.filter.predicate import parse_predicate, parse_value
 from pyhudi.read.filter.row_predicate import check_condition
-from pyhudi.read.filter.value_expression import parse_value
+from pyhudi.read.filter.tuple_filter import FilterLike, expression_of
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.write.merge_clause import key_assigned
 
 #: Expressions by the column that they are assigned to: SQL text, a pyarrow expression, or a constant.
 Assignments: TypeAlias = Mapping[str, object]
-#: SQL text, or a pyarrow expression.
-Condition: TypeAlias = str | pc.Expression
+#: SQL text, a pyarrow expression, or a list of tuples.
+Condition: TypeAlias = FilterLike
 _KINDS = (
     lambda kind: pt.is_integer(kind) or pt.is_floating(kind) or pt.is_decimal(kind),
     lambda kind: pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind),
@@ -98,6 +98,8 @@ def condition_mask(condition: Condition, rows: pa.Table, what: str, ambiguous: C
         expression = parse_predicate(condition, rows.schema, ambiguous).expression
     elif isinstance(condition, pc.Expression):
         expression = condition
+    elif isinstance(condition, list):
+        expression = expression_of(condition)
     else:
         raise UsageError(f"{what}: the condition is {condition!r:.100}; give SQL text or a pyarrow expression.")
     check_condition(expression, rows.schema)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from pyhudi.read.filter.tuple_filter import FilterLike
 from pyhudi.spec.files.file_group import BaseFile, FileSlice, LogFile
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.table.read_table import selection
@@ -24,7 +24,7 @@ _PLAN = pa.schema(
 )
 
 
-def plan(storage: Storage, filter: str | pc.Expression | None, options: Mapping[str, str] | None = None) -> pa.Table:  # noqa: A002
+def plan(storage: Storage, filter: FilterLike | None, options: Mapping[str, str] | None = None) -> pa.Table:  # noqa: A002
     """Return one row a file of the current state; see `Inspect.plan`."""
     slices = selection(storage, None, filter, None, "snapshot", meta_columns=False, options=options).explain_pruning()
     return pa.Table.from_pylist([row for file_slice, reason in slices for row in _rows(file_slice, reason)], schema=_PLAN)

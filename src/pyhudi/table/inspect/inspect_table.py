@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.kernels.base_file.stitched_rows import open_data
 from pyhudi.locks.choose_lock import unprovided
 from pyhudi.metadata_table.read.metadata_view import open_view
+from pyhudi.read.filter.tuple_filter import FilterLike
 from pyhudi.read.snapshot.identity_check import accept_identity
 from pyhudi.spec.arguments import check_text
 from pyhudi.spec.files.file_group import BaseFile, FileSlice, LogFile
@@ -226,7 +226,7 @@ class Inspect:
         view = self._view()
         return file_status(view.storage, view.config, view.timeline, name, partition)
 
-    def plan(self, filter: str | pc.Expression | None = None, options: Mapping[str, str] | None = None) -> pa.Table:  # noqa: A002
+    def plan(self, filter: FilterLike | None = None, options: Mapping[str, str] | None = None) -> pa.Table:  # noqa: A002
         """Return one row a file of the current state: whether a read with the filter opens it (`read`), else what rules it out.
 
         `ruled_out_by` is `partition path`, or the name of the index: `partition_stats`, `column_stats`, `record_index`, ...

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pyhudi.read.execute import count_rows, read_batches, read_table
+from pyhudi.read.filter.tuple_filter import FilterLike
 from pyhudi.read.snapshot.query_type import QueryType
 from pyhudi.table.history_table import history
 from pyhudi.table.methods.table_handle import TableHandle
@@ -31,7 +31,7 @@ class ReadMethods(TableHandle):
     def to_arrow(
         self,
         columns: Sequence[str] | None = None,
-        filter: str | pc.Expression | None = None,  # noqa: A002 - the public name
+        filter: FilterLike | None = None,  # noqa: A002 - the public name
         as_of: str | datetime | None = None,
         mode: QueryType = "snapshot",
         *,
@@ -42,7 +42,8 @@ class ReadMethods(TableHandle):
 
         Args:
             columns: the columns to return, in this order; all when None.
-            filter: SQL text such as `city = 'oslo' AND fare > 8`, or a pyarrow expression.
+            filter: SQL text such as `city = 'oslo' AND fare > 8`, a pyarrow expression, or a list of tuples such as
+                `[("city", "=", "oslo"), ("fare", ">", 8)]`.
             as_of: a time in the past: an instant, a text such as `2026-12-01 04:05:47`, or an aware datetime.
             mode: `snapshot`, or `read_optimized`, which leaves log files out.
             meta_columns: put the five `_hoodie_*` columns first.
@@ -66,7 +67,7 @@ class ReadMethods(TableHandle):
     def to_batches(
         self,
         columns: Sequence[str] | None = None,
-        filter: str | pc.Expression | None = None,  # noqa: A002 - the public name
+        filter: FilterLike | None = None,  # noqa: A002 - the public name
         as_of: str | datetime | None = None,
         mode: QueryType = "snapshot",
         *,
@@ -78,7 +79,7 @@ class ReadMethods(TableHandle):
 
         Args:
             columns: as in `to_arrow`, as are `filter`, `as_of`, `mode`, `meta_columns` and `options`.
-            filter: SQL text or a pyarrow expression.
+            filter: SQL text, a pyarrow expression, or a list of tuples.
             as_of: a time in the past.
             mode: `snapshot` or `read_optimized`.
             batch_size: so many rows in each batch but the last; by default batches are as the files give them.
@@ -104,7 +105,7 @@ class ReadMethods(TableHandle):
     def to_pandas(
         self,
         columns: Sequence[str] | None = None,
-        filter: str | pc.Expression | None = None,  # noqa: A002 - the public name
+        filter: FilterLike | None = None,  # noqa: A002 - the public name
         as_of: str | datetime | None = None,
         mode: QueryType = "snapshot",
         *,
@@ -116,7 +117,7 @@ class ReadMethods(TableHandle):
 
         Args:
             columns: as in `to_arrow`, as are `filter`, `as_of`, `mode`, `meta_columns` and `options`.
-            filter: SQL text or a pyarrow expression.
+            filter: SQL text, a pyarrow expression, or a list of tuples.
             as_of: a time in the past.
             mode: `snapshot` or `read_optimized`.
             types_mapper: the pandas type of an Arrow type, such as `pandas.ArrowDtype`; by default pandas' own types, in which an integer
@@ -138,7 +139,7 @@ class ReadMethods(TableHandle):
     def to_polars(
         self,
         columns: Sequence[str] | None = None,
-        filter: str | pc.Expression | None = None,  # noqa: A002 - the public name
+        filter: FilterLike | None = None,  # noqa: A002 - the public name
         as_of: str | datetime | None = None,
         mode: QueryType = "snapshot",
         *,
@@ -161,7 +162,7 @@ class ReadMethods(TableHandle):
     def scan(
         self,
         columns: Sequence[str] | None = None,
-        filter: str | pc.Expression | None = None,  # noqa: A002 - the public name
+        filter: FilterLike | None = None,  # noqa: A002 - the public name
         as_of: str | datetime | None = None,
         mode: QueryType = "snapshot",
         *,
@@ -198,11 +199,11 @@ class ReadMethods(TableHandle):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_batches().__arrow_c_stream__(requested_schema)
 
-    def count(self, filter: str | pc.Expression | None = None, as_of: str | datetime | None = None) -> int:  # noqa: A002
+    def count(self, filter: FilterLike | None = None, as_of: str | datetime | None = None) -> int:  # noqa: A002
         """Return the number of rows; without a filter, from the files' footers and the logs alone.
 
         Args:
-            filter: SQL text or a pyarrow expression, as in `to_arrow`.
+            filter: SQL text, a pyarrow expression, or a list of tuples, as in `to_arrow`.
             as_of: a time in the past, as in `to_arrow`.
 
         Raises:

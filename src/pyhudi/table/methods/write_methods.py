@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pyhudi.errors import UsageError
 from pyhudi.read.execute import read_table
+from pyhudi.read.filter.tuple_filter import FilterLike
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.options import merge_options
@@ -117,7 +117,7 @@ class WriteMethods(ReadMethods):
         self,
         data: object | None = None,
         *,
-        where: str | pc.Expression | None = None,
+        where: FilterLike | None = None,
         partitions: Sequence[str] | None = None,
         options: Options | None = None,
     ) -> WriteResult:
@@ -126,7 +126,7 @@ class WriteMethods(ReadMethods):
         Args:
             data: rows that hold at least the record key and partition fields; where the table has no record key, the meta columns
                 that they were read with.
-            where: SQL text or a pyarrow expression.
+            where: SQL text, a pyarrow expression, or a list of tuples.
             partitions: partition paths.
             options: `hoodie.*` options of this call.
 
@@ -160,7 +160,7 @@ class WriteMethods(ReadMethods):
     def update(
         self,
         set: Assignments,  # noqa: A002 - the public name, that of SQL
-        where: str | pc.Expression | None = None,
+        where: FilterLike | None = None,
         options: Options | None = None,
     ) -> WriteResult:
         """Give columns of stored rows new values, in this process.
@@ -168,7 +168,7 @@ class WriteMethods(ReadMethods):
         Args:
             set: the new value of each column: SQL text such as `fare * 2` or `'paid'` (with its quotes), a pyarrow expression, or a
                 constant that is no text.
-            where: SQL text or a pyarrow expression, as in `to_arrow`; all rows when None.
+            where: SQL text, a pyarrow expression, or a list of tuples, as in `to_arrow`; all rows when None.
             options: `hoodie.*` options of this call.
 
         Returns:

@@ -1,0 +1,46 @@
+"""Filters as lists of tuples, as pandas and pyarrow take them for Parquet files.
+
+`[("a", "=", 1), ("b", "in", [1, 2])]` means that all are true, `[[...], [...]]` that all of one of the lists are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from pyhudi.errors import UsageError
+
+#: SQL text, a pyarrow expression, or a list of tuples.
+FilterLike: TypeAlias = str | pc.Expression | Sequence[object]
+_SYMBOLS = ("=", "==", "!=", "<", ">", "<=", ">=", "in", "not in")
+
+
+def expression_of(filters: Sequence[object]) -> pc.Expression:
+    """Return the expression that lists of tuples mean.
+
+    Raises:
+        UsageError: they are no such lists.
+
+    Example:
+        >>> str(expression_of([("a", "=", 1), ("b", ">", 2)]))
+        '((a == 1) and (b > 2))'
+    """
+    is_nested = isinstance(filters, list) and filters and all(isinstance(one, list) for one in filters)
+    for group in filters if is_nested else [filters]:
+        if not isinstance(group, Sequence) or not group or not all(map(_is_test, group)):
+            raise UsageError(
+                f"the filter {filters!r:.200} is no list of tests such as ('city', '=', 'oslo'), whose operator is one of"
+                f" {', '.join(_SYMBOLS)}, and no list of such lists."
+            )
+    try:
+        return pq.filters_to_expression(filters)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise UsageError(f"the filter {filters!r:.200} cannot be used: {error}") from None
+
+
+def _is_test(one: object) -> bool:
+    return isinstance(one, tuple) and len(one) == 3 and isinstance(one[0], str) and one[1] in _SYMBOLS
