@@ -6,12 +6,14 @@ MAKEFLAGS += --no-builtin-rules
 
 VENV := .venv
 HUDI := .venv-hudi
+SERVERS := .venv-servers
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_DOCS := $(VENV)/.ready-docs
 READY_BENCH := $(VENV)/.ready-bench
 JAVA := $(VENV)/.java-home
 READY_HUDI := $(HUDI)/.ready
+READY_SERVERS := $(SERVERS)/.ready
 LOWEST := .venv-lowest
 READY_LOWEST := $(LOWEST)/.ready
 # Fast, and on every library that pyhudi stands on: the codecs (fastavro), the kernels (numpy, pyarrow), whole writes and reads.
@@ -85,9 +87,9 @@ test-spark: $(READY) $(JAVA) ## Tests on a real Spark session
 	@$(WITH_JAVA) $(SHORT_LIVED) $(TIMED) "tests on Spark" $(PYTEST) -q -n 2 --dist worksteal $(SLOWEST) tests/spark $(ARGS)
 
 .PHONY: test-servers
-test-servers: $(READY) $(JAVA) ## Tests with real servers: a Hive metastore
+test-servers: $(READY) $(JAVA) $(READY_SERVERS) ## Tests with real servers: a Hive metastore, S3
 	@echo "pytest tests/servers"
-	@$(WITH_JAVA) $(SHORT_LIVED) $(TIMED) "tests with servers" $(PYTEST) -q $(SLOWEST) tests/servers $(ARGS)
+	@$(WITH_JAVA) $(SHORT_LIVED) export PYHUDI_SERVERS_PYTHON="$(CURDIR)/$(SERVERS)/bin/python"; $(TIMED) "tests with servers" $(PYTEST) -q $(SLOWEST) tests/servers $(ARGS)
 
 .PHONY: interop
 interop: $(READY) $(JAVA) $(READY_HUDI) ## Let Apache Hudi 1.2.0 read and continue our tables, and the other way round
@@ -144,7 +146,7 @@ record-options: $(JAVA) $(READY_HUDI) ## Record the keys of Apache Hudi again, f
 
 .PHONY: clean
 clean: ## Remove environments, caches and what runs left behind
-	rm -rf $(VENV) $(HUDI) $(LOWEST) site build dist .coverage .stages .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(HUDI) $(SERVERS) $(LOWEST) site build dist .coverage .stages .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
 	rm -rf spark-warehouse metastore_db derby.log quickstart-table
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -177,6 +179,12 @@ $(READY_LOWEST): pyproject.toml scripts/lowest_versions.py | $(READY)
 	$(BIN)/python scripts/lowest_versions.py >$(LOWEST)/versions.txt
 	$(LOWEST)/bin/python -m pip install --quiet --requirement $(LOWEST)/versions.txt
 	$(LOWEST)/bin/python -m pip install --quiet --no-deps --editable .
+	@touch $@
+
+# An S3 server in Python. Its packages contradict the constraints of pyhudi's environment.
+$(READY_SERVERS): scripts/create_venv.sh
+	scripts/create_venv.sh $(SERVERS)
+	$(SERVERS)/bin/python -m pip install --quiet 'moto[s3,server]==5.2.5'
 	@touch $@
 
 $(READY_HUDI): scripts/setup_hudi.sh scripts/create_venv.sh

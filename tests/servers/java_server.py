@@ -31,10 +31,17 @@ def answers(port: int) -> bool:
 @contextmanager
 def java_server(folder: Path, port: int, arguments: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
     """A server whose main class and options are given, once it answers on its port."""
-    folder.mkdir(parents=True, exist_ok=True)
     java = Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
+    with server_process(folder, port, [str(java), *arguments]) as process:
+        yield process
+
+
+@contextmanager
+def server_process(folder: Path, port: int, command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A server that the command starts, once it answers on its port."""
+    folder.mkdir(parents=True, exist_ok=True)
     with (folder / "server.log").open("wb") as log:
-        process = subprocess.Popen([str(java), *arguments], cwd=folder, stdout=log, stderr=log)
+        process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
     try:
         end = time.monotonic() + SECONDS
         while not answers(port):

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from pyhudi.errors import OptionError, StorageError, UnsupportedError
 from pyhudi.locks.choose_lock import lock_provider
-from pyhudi.locks.conditional_object import StoreObject, Version, object_of
+from pyhudi.locks.conditional_object import Version, object_of
 from pyhudi.locks.storage_lock import LockContent, StorageLock, StorageProvider, decode_content
 from pyhudi.spec.options import resolve
 from pyhudi.storage.local_storage import LocalStorage
-from pyhudi.storage.remote.cloud_storage import CloudStorage
-from tests.not_none import not_none
 
 PROVIDER = {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.StorageBasedLockProvider"}
 KEY = "hoodie.write.lock.storage."
@@ -217,68 +210,3 @@ def test_options_and_storages(tmp_path) -> None:
     assert lock_provider(resolve({**PROVIDER, **short})) == StorageProvider(20, 2)
     with pytest.raises(UnsupportedError, match=r"conditional writes.*FileSystemBasedLockProvider"):
         object_of(LocalStorage(str(tmp_path)), "lock")
-
-
-@pytest.fixture(scope="module")
-def bucket() -> Iterator[dict[str, str]]:
-    """The storage options of an S3 server that runs for these tests, with a bucket of the name `bucket`."""
-    pytest.importorskip("obstore")
-    server = pytest.importorskip("moto.server").ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    url = f"http://{host}:{port}"
-    urllib.request.urlopen(urllib.request.Request(f"{url}/bucket", method="PUT"))
-    yield {"key": "test", "secret": "test", "endpoint_url": url}
-    server.stop()
-
-
-def open_bucket(url: str, options: dict[str, str]) -> CloudStorage:
-    return CloudStorage(url, tuple(options.items()))
-
-
-def test_server_decides_who_holds_the_lock(bucket) -> None:
-    one, two = (StoreObject(open_bucket("s3://bucket/t", bucket), "lock.json") for _ in range(2))
-    assert one.read() is None
-    created = one.write(b"1", Version())
-    assert created is not None
-    assert two.write(b"2", Version()) is None
-    assert two.read() == (b"1", created)
-    replaced = two.write(b"2", created)
-    assert replaced is not None
-    assert one.write(b"3", created) is None
-    assert one.read() == (b"2", replaced)
-
-
-_HOLDER = """
-import json, sys, time
-from pyhudi.locks.conditional_object import StoreObject
-from pyhudi.locks.storage_lock import StorageLock, StorageProvider
-from pyhudi.storage.remote.cloud_storage import CloudStorage
-storage = CloudStorage("s3://bucket/killed", tuple(json.loads(sys.argv[1]).items()))
-lock = StorageLock(StoreObject(storage, "lock.json"), StorageProvider(3, 1), "lock")
-assert lock.acquire(60)
-print("held", flush=True)
-time.sleep(600)
-"""
-
-
-def test_lock_of_a_killed_holder_is_taken_over_when_it_has_expired(bucket) -> None:
-    holder = subprocess.Popen([sys.executable, "-c", _HOLDER, json.dumps(bucket)], stdout=subprocess.PIPE, text=True)
-    try:
-        assert not_none(holder.stdout).readline() == "held\n"
-        other = StorageLock(StoreObject(open_bucket("s3://bucket/killed", bucket), "lock.json"), StorageProvider(60, 6), "lock")
-        began = time.monotonic()
-        while time.monotonic() - began < 4:  # longer than it is valid: it is renewed
-            assert not other.acquire(0)
-        holder.kill()
-        assert other.acquire(120)
-        assert other.is_held()
-        other.release()
-    finally:
-        holder.kill()
-        holder.communicate()
-
-
-def test_server_that_refuses_is_an_error_that_names_the_object(bucket) -> None:
-    with pytest.raises(StorageError, match=r"'lock\.json' of table s3://missing/t.*bucket"):
-        StoreObject(open_bucket("s3://missing/t", bucket), "lock.json").write(b"1", Version())
