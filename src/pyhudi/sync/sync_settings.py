@@ -8,9 +8,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
+from pyhudi.cache import cached_property
 from pyhudi.errors import OptionError
 from pyhudi.spec.options import Options
 from pyhudi.spec.table.table_config import TableConfig
