@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
@@ -197,6 +198,20 @@ def test_partition_columns_of_the_catalog_cannot_change_but_the_table_can_be_mad
     assert one.sync({**other, f"{HIVE}.recreate_table_on_error": "true"})[0].action == "recreated"
     assert [column.name for column in one.entry("trips").partitionKeys] == ["town"]
     assert one.table.count() == 2
+
+
+def test_a_bootstrap_registers_the_table_it_makes(metastore, tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    pq.write_table(pa.table({"id": [1, 2]}), tmp_path / "source" / "one.parquet")
+    one = Synced(None, metastore, f"db{next(_NUMBERS)}")  # type: ignore[arg-type]
+    options = {**one.sync_options, f"{HIVE}.enable": "true"}
+    with pytest.raises(OptionError, match="NoSuch"):
+        HudiTable.bootstrap(
+            tmp_path / "t", tmp_path / "source", name="t", keys=["id"], options={**options, f"{HIVE}.partition_extractor_class": "NoSuch"}
+        )
+    HudiTable.bootstrap(tmp_path / "t", tmp_path / "source", name="t", keys=["id"], options=options)
+    assert one.names() == ["t"]
+    assert one.entry("t").parameters["last_commit_time_sync"] == "00000000000001"
 
 
 class Cut:

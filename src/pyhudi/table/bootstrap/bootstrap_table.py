@@ -27,6 +27,7 @@ from pyhudi.keygen.choose_generator import key_generator
 from pyhudi.locks.choose_lock import hold_lock, with_lock_provider
 from pyhudi.metadata_table.format.metadata_settings import AS_IT_IS
 from pyhudi.read.snapshot.read_schema import table_schema
+from pyhudi.service.inline_sync import check_sync_options, sync_committed
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.config.config_keys import concerns_table
@@ -138,11 +139,14 @@ def bootstrap_table(
             bootstrap_path=bootstrap.base_path,
         )
     try:
-        _commit_missing(open_table(), bootstrap, listing, engine or threads)
+        table = open_table()
+        check_sync_options(resolve(bootstrap.options), table.config)
+        _commit_missing(table, bootstrap, listing, engine or threads)
     except (UsageError, UnsupportedError, CorruptTableError):
         if not is_begun:
             _delete_invisible(storage)
         raise
+    sync_committed(storage, resolve(bootstrap.options))
 
 
 def _commit_missing(table: OpenTable, bootstrap: Bootstrap, listing: SourceListing, engine: Engine) -> None:
