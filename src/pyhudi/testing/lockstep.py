@@ -7,8 +7,6 @@ call; nothing that it does afterwards reaches the storage. Waiting for a lock gi
 from __future__ import annotations
 
 import contextlib
-import functools
-import gc
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
@@ -54,7 +52,6 @@ class Lockstep:
         Raises:
             TimeoutError: they wait for each other.
         """
-        _free_cached_properties()
         errors: list[BaseException | None] = [None] * len(writers)
         self._running = list(range(len(writers)))
         self._turns = {number: threading.Semaphore(0) for number in self._running}
@@ -89,13 +86,6 @@ class Lockstep:
     def _next(self) -> None:
         if self._running:
             self._turns[self._random.choice(self._running)].release()
-
-
-def _free_cached_properties() -> None:
-    """Take the lock off cached properties, which Python 3.11 holds while one is computed, so that a waiting writer would hold it."""
-    for one in gc.get_objects():
-        if isinstance(one, functools.cached_property) and hasattr(one, "lock"):
-            one.lock = contextlib.nullcontext()
 
 
 class _Stepped(InterceptedStorage):
