@@ -62,4 +62,8 @@ def _is_ruled_out(key_lookups: Sequence[KeyLookup], lookup: LookupContext) -> se
 
 def _filters(table: MetadataTable, view: FileSystemView, path: str) -> Mapping[str, BloomFilter]:
     records = table.bloom_filters(path, [str(base.name) for base in view.latest_base_files(path)])
-    return {name: BloomFilter.decode(record.text.decode(), BloomType(record.kind)) for name, record in records.items()}
+    return {
+        name: BloomFilter.decode(record.text.decode(errors="replace"), BloomType(record.kind))
+        for name, record in records.items()
+        if record.kind in set(BloomType)  # a filter of an unknown type rules nothing out
+    }

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
 from pyhudi.codec.bloom_codec import BloomFilter, BloomType
 from pyhudi.kernels.base_file.bloom_probe import may_hold_keys, might_contain
+from pyhudi.metadata_table.format.record import BloomFilterRecord
+from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.testing.call_log import RecordingStorage
 from tests.unit.table.tables import make_table, ride, rows_of
@@ -54,3 +59,17 @@ def test_only_files_that_may_hold_a_key_are_read(source: str, table_type: str) -
         assert len(new_buckets) == 1
     assert [row["value"] for row in rows_of(table) if row["id"] == 201] == [1]
     assert len(rows_of(table)) == 400
+
+
+def test_filter_of_an_unknown_type_in_the_metadata_table_rules_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = make_table(MemoryStorage())
+    options = {**BLOOM, "hoodie.metadata.index.bloom.filter.enable": "true", "hoodie.bloom.index.use.metadata": "true"}
+    table.insert([ride(1)], options=options)
+    original = MetadataTable.bloom_filters
+
+    def of_an_unknown_type(*arguments: Any) -> dict[str, BloomFilterRecord]:
+        return {name: replace(record, kind="DYNAMIC_V4") for name, record in original(*arguments).items()}
+
+    monkeypatch.setattr(MetadataTable, "bloom_filters", of_an_unknown_type)
+    result = table.upsert([ride(1, value=2)], options=options)
+    assert (result.index, result.updated, result.inserted) == ("BLOOM", 1, 0)

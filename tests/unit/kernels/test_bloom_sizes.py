@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pyhudi import HudiTable
 from pyhudi.codec.bloom_codec import BloomFilter, BloomType, sizing
+from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.base_file.base_file import FOOTER_BLOOM_FILTER, WriterSettings
 from pyhudi.kernels.base_file.bloom_columns import KeyFilter
 from pyhudi.kernels.base_file.parquet_input import footer_entries, open_parquet
@@ -128,3 +130,16 @@ def test_simple_filter_cannot_grow_and_has_the_full_size() -> None:
     made = KeyFilter.empty(writer_settings(resolve({"hoodie.bloom.index.filter.type": "SIMPLE"})))
     made.add(pa.chunked_array([["a"]]))
     assert BloomFilter.decode(made.encode()).bits == sizing(60000, 1e-9)[0]
+
+
+def test_filter_of_an_unknown_type_is_an_error_that_names_the_file(tmp_path) -> None:
+    """One flipped bit in the footer, which has no checksum; a read does not need the filter."""
+    table = HudiTable.create(tmp_path / "t", pa.schema({"id": pa.int64()}), name="t", keys=["id"])
+    table.upsert([{"id": 1}])
+    (base,) = (tmp_path / "t").glob("*.parquet")
+    content = base.read_bytes()
+    assert content.count(b"DYNAMIC_V0") == 1
+    base.write_bytes(content.replace(b"DYNAMIC_V0", b"DYNAMIC_V4"))
+    with pytest.raises(CorruptTableError, match=f"'{base.name}'.*unknown type 'DYNAMIC_V4'"):
+        table.upsert([{"id": 1}])
+    assert HudiTable.open(tmp_path / "t").to_arrow()["id"].to_pylist() == [1]

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from pyhudi.codec.bloom_codec import BloomFilter, BloomType, StoredFilter
+from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.arrays.murmur_columns import bit_positions
 from pyhudi.kernels.base_file.base_file import (
     FOOTER_BLOOM_FILTER,
@@ -91,7 +92,12 @@ class KeyFilter:
         text = entries.get(FOOTER_BLOOM_FILTER) or entries.get(OLD_FOOTER_BLOOM_FILTER)
         if text is None:
             return cls.empty(settings, knows_stored_keys=False)
-        kind = BloomType(entries.get(FOOTER_BLOOM_TYPE, BloomType.SIMPLE))
+        code = entries.get(FOOTER_BLOOM_TYPE, BloomType.SIMPLE)
+        if code not in set(BloomType):
+            raise CorruptTableError(
+                f"file '{base.path}' of table {storage.uri} has a bloom filter of the unknown type '{code}': restore the file from a copy"
+            )
+        kind = BloomType(code)
         stored = StoredFilter.of(text, kind, max_entries=settings.bloom_max_entries)
         fits = settings.bloom_fits and kind is BloomType.DYNAMIC_V0
         fits_to = settings if fits and rows <= settings.bloom_entries else None  # or the keys of all rows would be kept
