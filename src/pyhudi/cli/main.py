@@ -22,6 +22,7 @@ _SCRIPTS = "run"
 #: The module of each command, which is loaded when the command is called: `pyhudi show` does without most of pyhudi.
 _MODULES: Final = {
     "archive": "archive_command",
+    "bootstrap": "bootstrap_command",
     "change-table-type": "version_commands",
     "changes": "look.row_commands",
     "clean": "clean_command",
