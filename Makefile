@@ -117,6 +117,7 @@ bench: $(READY_BENCH) $(JAVA) $(READY_HUDI) ## Measure against floors and peers,
 .PHONY: docs
 docs: $(READY_DOCS) ## Build the documentation into site/
 	$(BIN)/mkdocs build --strict --quiet
+	@if command -v chromium >/dev/null; then $(BIN)/python -m scripts.browse_site; fi
 
 ##@ Housekeeping
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import logging
 from typing import Any, Final
@@ -11,6 +12,7 @@ import click
 from pyhudi.cli.hudi_classes import command_of
 from pyhudi.cli.shared.command_group import CommandGroup
 from pyhudi.errors import HudiError, UsageError
+from pyhudi.progress import without_progress
 
 _FAILED = 1
 _MISUSED = 2
@@ -80,8 +82,10 @@ class _Commands(CommandGroup):
 
     def invoke(self, context: click.Context) -> Any:
         """Run the command and end with exit code 1 for a failure, 2 for a wrong call, 130 for an interrupt."""
+        silent = context.params["quiet"] or "--json" in context.args
         try:
-            return super().invoke(context)
+            with without_progress() if silent else contextlib.nullcontext():
+                return super().invoke(context)
         except HudiError as error:
             notes = getattr(error, "__notes__", [])
             click.echo("\n".join([f"error: {error}", *notes]), err=True)
@@ -94,8 +98,9 @@ class _Commands(CommandGroup):
 @click.group(cls=_Commands)
 @click.version_option(package_name="pyhudi", message="pyhudi %(version)s")
 @click.option("-v", "--verbose", is_flag=True, help="Show what pyhudi logs.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress; nor does --json, or a standard error that is no terminal.")
 @click.pass_context
-def main(context: click.Context, *, verbose: bool) -> None:
+def main(context: click.Context, *, verbose: bool, quiet: bool) -> None:  # noqa: ARG001 - `invoke` looks at it
     """Work on Apache Hudi tables.
 
     Exit codes: 0 for success, 1 when the work failed or a problem was found, 2 for a wrong call, 130 when it was interrupted.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 import click
 
 from pyhudi.cli.job_flags import MODE, OPTIONS, PATH, job_mode, job_options, job_table, note_unused, with_retries
-from pyhudi.cli.shared_arguments import job_engine, show_progress
+from pyhudi.cli.shared_arguments import job_engine, progress_of
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.service.service_engine import Progress
 from pyhudi.service.table_service import ServiceMode, ServiceResult
@@ -73,15 +72,15 @@ def service_command(
     plan = (*MODE, click.Option(["--instant", "--instant-time", "-it", "instant"], help=f"Run the pending {noun} of this requested time."))
 
     def run(table: HudiTable, options: Mapping[str, str], values: Mapping[str, Any]) -> Sequence[TableResult]:
-        show = sys.stderr.isatty() if values["progress"] is None else values["progress"]
-        return method(table.services, values)(
-            values["instant"],
-            mode=job_mode(values),
-            dry_run=values["dry_run"],
-            options=options,
-            engine=job_engine(values),
-            progress=show_progress if show else None,
-        )
+        with progress_of(values["progress"]) as progress:
+            return method(table.services, values)(
+                values["instant"],
+                mode=job_mode(values),
+                dry_run=values["dry_run"],
+                options=options,
+                engine=job_engine(values),
+                progress=progress,
+            )
 
     return _command(name, summary, run, (*plan, *flags), (*_ENGINE,), _PROGRESS, f"One JSON object for each {noun}.", nothing, option_keys)
 

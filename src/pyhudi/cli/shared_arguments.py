@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
 
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.engine.local_engine import LocalEngine
+from pyhudi.progress import without_progress
+from pyhudi.service.service_engine import Progress
 
 
 def chosen_engine(name: str, threads: int | None, *, master: str | None = None, memory: str | None = None) -> Engine:
@@ -30,6 +33,16 @@ def job_engine(values: Mapping[str, Any]) -> Engine:
     return chosen_engine(name, values["threads"] or values["parallelism"], master=master, memory=memory)
 
 
-def show_progress(done: int, count: int) -> None:
+@contextlib.contextmanager
+def progress_of(flag: bool | None) -> Iterator[Progress | None]:
+    """Yield what `--progress` asks for: lines on standard error, or nothing; without the flag a terminal has a bar."""
+    if flag is None:
+        yield None
+        return
+    with without_progress():
+        yield _show_progress if flag else None
+
+
+def _show_progress(done: int, count: int) -> None:
     """Say on standard error how many tasks of how many are done."""
     click.echo(f"\r{done} of {count} file groups", nl=done == count, err=True)

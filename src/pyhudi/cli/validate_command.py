@@ -7,14 +7,12 @@ given.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from pyhudi.cli.job_flags import OPTIONS, PATH, job_table, note_unused
-from pyhudi.cli.shared_arguments import show_progress
 
 #: Flags of Hudi's classes that name a part of what is checked in any case.
 _PARTS = (
@@ -39,10 +37,7 @@ def _run(**values: Any) -> None:
     table = job_table(values)
     problems = [{"kind": row["check"], "subject": row["subject"], "problem": row["problem"]} for row in table.inspect.health().to_pylist()]
     if values["rows"]:
-        progress = show_progress if sys.stderr.isatty() else None
-        problems += [
-            {"kind": row["kind"], "subject": row["path"], "problem": row["problem"]} for row in table.inspect.verify(progress).to_pylist()
-        ]
+        problems += [{"kind": row["kind"], "subject": row["path"], "problem": row["problem"]} for row in table.inspect.verify().to_pylist()]
     for line in _lines(problems, as_json=values["as_json"]):
         click.echo(line)
     if problems and not values["ignore_failed"]:

@@ -6,13 +6,12 @@ Rules: `UpgradeOrDowngradeCommand` (`upgrade table --toVersion`, `downgrade tabl
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Sequence
 
 import click
 
 from pyhudi.cli.shared.options_text import pairs
-from pyhudi.cli.shared_arguments import chosen_engine, show_progress
+from pyhudi.cli.shared_arguments import chosen_engine, progress_of
 from pyhudi.service.upgrade import VersionChange
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.table_services import Services
@@ -80,14 +79,14 @@ def _changed(
     progress: bool | None,
 ) -> object:
     table = HudiTable.open(path, pairs(storage_options))
-    show = sys.stderr.isatty() if progress is None else progress
-    return method(table.services)(
-        to,
-        dry_run=dry_run,
-        options=pairs(options),
-        engine=None if dry_run else chosen_engine(engine, threads),
-        progress=show_progress if show else None,
-    )
+    with progress_of(progress) as callback:
+        return method(table.services)(
+            to,
+            dry_run=dry_run,
+            options=pairs(options),
+            engine=None if dry_run else chosen_engine(engine, threads),
+            progress=callback,
+        )
 
 
 def _show(change: object, *, as_json: bool) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Generic
 
 from pyhudi.engine.engine_protocol import Result, Task
+from pyhudi.progress import report
 from pyhudi.workers import workers
 
 _MOST_THREADS = 8
@@ -42,7 +43,7 @@ class LocalEngine:
     def run(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
         """Return the results in the order of the tasks; see the protocol."""
         if len(tasks) <= 1 or self.threads <= 1 or workers().is_one:
-            return [function(task) for task in tasks]
+            return [_reported(function(task), number, len(tasks)) for number, task in enumerate(tasks, 1)]
         job = _Job(function, tasks)
         try:
             if not workers().take(job.work, min(self.threads, len(tasks))):
@@ -110,5 +111,11 @@ class _Job(Generic[Task, Result]):
             with self._lock:
                 if is_so():
                     return
+            report(self._ended, len(self._tasks))
             with contextlib.suppress(queue.Empty):
                 self._news.get(timeout=_LOOK_AGAIN_S)
+
+
+def _reported(result: Result, done: int, count: int) -> Result:
+    report(done, count)
+    return result

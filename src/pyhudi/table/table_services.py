@@ -13,6 +13,7 @@ from pyhudi.engine.engine_protocol import Engine
 from pyhudi.errors import UsageError
 from pyhudi.locks.choose_lock import with_lock_provider
 from pyhudi.metadata_table.format.metadata_settings import metadata_settings
+from pyhudi.progress import progress_bar, without_progress
 from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.service.archival import ArchivalResult, archival_settings, archive
 from pyhudi.service.cleaning.clean_result import CleanResult
@@ -208,6 +209,7 @@ class Services(RollbackServices):
         runner = service_runner(self.storage, self.clock, self.ids, resolved)
         return purge_partitions(runner, check_strings(partitions, "partitions", "paths"), metadata_settings(resolved))
 
+    @progress_bar("archival")
     def archive(self, *, options: Mapping[str, str] | None = None, dry_run: bool = False) -> ArchivalResult:
         """Move old instants from the active timelines of the table and of its metadata table to their archives.
 
@@ -285,6 +287,7 @@ class Services(RollbackServices):
         """
         delete_savepoint(self.storage, self.clock, self.ids, instant, dry_run=dry_run, wait_s=self.wait_s)
 
+    @progress_bar("restore")
     def restore(self, to: str | None = None, *, dry_run: bool = False) -> RestoreResult:
         """Bring the table back to an earlier commit: all later commits go, with their files. Stop writers that are not of pyhudi first.
 
@@ -314,6 +317,7 @@ class Services(RollbackServices):
         """
         return restore(self.storage, self.clock, self.ids, to, dry_run=dry_run, wait_s=self.wait_s)
 
+    @progress_bar("partition TTL")
     def ttl(self, *, options: Mapping[str, str] | None = None, dry_run: bool = False) -> TtlResult:
         """Drop the partitions that have expired, in one commit: those that nobody wrote to for so many days, or that are so old.
 
@@ -362,6 +366,7 @@ class Services(RollbackServices):
         """
         return sync_table(self.storage, resolve(options or {}))
 
+    @progress_bar("index")
     def index(
         self,
         name: str | None = None,
@@ -445,7 +450,8 @@ class Services(RollbackServices):
         service, runner = make(resolved), service_runner(self.storage, self.clock, self.ids, resolved, engine, progress)
         if isinstance(service, Cleaning) and not request.dry_run:
             expire_clusterings(runner, resolved)
-        return serve(service, runner, request)
+        with progress_bar(service.name) if progress is None else without_progress():
+            return serve(service, runner, request)
 
 
 def _together(changes: Sequence[IndexChange]) -> IndexChange:

@@ -13,6 +13,7 @@ from pyhudi.cli.look.look_arguments import of_table
 from pyhudi.cli.look.rows_output import print_rows
 from pyhudi.cli.look.table_access import open_table, print_table
 from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.progress import progress_bar
 from pyhudi.table.scan.optional_package import load_package
 
 _KEY, _PATH = "_hoodie_record_key", "_hoodie_partition_path"
@@ -48,7 +49,8 @@ def query(*, path: str, sql: str, as_of: str | None, as_json: bool, storage_opti
             relation: Any = connection.sql(sql)
             if relation is None:
                 raise UsageError("the statement has no result: pyhudi query runs a SELECT")
-            table = pa.table(relation)
+            with progress_bar("query"):
+                table = pa.table(relation)
         except duckdb.Error as error:
             raise UsageError(f"DuckDB: {error}") from None
     print_table(table, as_json=as_json)

@@ -13,6 +13,7 @@ from pyhudi.kernels.base_file.stitched_rows import open_data
 from pyhudi.locks.choose_lock import unprovided
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.read.filter.tuple_filter import FilterLike
+from pyhudi.progress import progress_bar
 from pyhudi.read.snapshot.identity_check import accept_identity
 from pyhudi.spec.arguments import check_text
 from pyhudi.spec.files.file_group import BaseFile, FileSlice, LogFile
@@ -82,6 +83,7 @@ class Inspect:
     storage: Storage
     open_table: OpenTable
 
+    @progress_bar("listing")
     def partitions(self) -> pa.Table:
         """Return one row for each partition of the current state.
 
@@ -103,6 +105,7 @@ class Inspect:
             rows.append({"partition_path": path, "file_groups": len(slices), "files": len(files), "bytes": sum(files)})
         return pa.Table.from_pylist(rows, schema=_PARTITIONS)
 
+    @progress_bar("listing")
     def slices(self) -> pa.Table:
         """Return one row for each file slice, all committed versions, the newest of each file group first.
 
@@ -119,6 +122,7 @@ class Inspect:
         """
         return pa.Table.from_pylist(list(self._slice_rows()), schema=_SLICES)
 
+    @progress_bar("listing")
     def files(self) -> pa.Table:
         """Return one row for each file that the current state reads.
 
@@ -137,6 +141,7 @@ class Inspect:
         rows = [row for path in view.partition_paths() for file_slice in view.latest_slices(path) for row in _file_rows(file_slice)]
         return pa.Table.from_pylist(rows, schema=_FILES)
 
+    @progress_bar("statistics")
     def column_stats(self) -> pa.Table:
         """Return one row for each column of each current base file, from its footer.
 
@@ -155,6 +160,7 @@ class Inspect:
         files = [file for path in view.partition_paths() for file in view.latest_base_files(path)]
         return pa.Table.from_pylist([row for file in files for row in self._stats_of(file)], schema=_COLUMN_STATS)
 
+    @progress_bar("health check")
     def health(self, *, fix_properties: bool = False, fix_lock: bool = False) -> pa.Table:
         """Return one row for each problem found; no rows mean that every file the table names is there and whole.
 
@@ -186,6 +192,7 @@ class Inspect:
         listed = FileSystemView(view.storage, view.config, view.timeline)
         return pa.Table.from_pylist(list(problems(listed)), schema=_HEALTH)
 
+    @progress_bar("verification")
     def verify(self, progress: Progress | None = None) -> pa.Table:
         """Read the whole table, every page and block with its checksums, and return one row for each damage: `path`, `kind`, `problem`.
 

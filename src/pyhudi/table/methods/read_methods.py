@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from pyhudi.progress import progress_bar
 from pyhudi.read.execute import count_rows, read_batches, read_table
 from pyhudi.read.filter.tuple_filter import FilterLike
 from pyhudi.read.snapshot.query_type import QueryType
@@ -62,7 +63,8 @@ class ReadMethods(TableHandle):
             >>> table.to_arrow(["fare"], "id = 2", as_of="2026-01-02 03:30").to_pylist()
             [{'fare': 12.0}]
         """
-        return read_table(selection(self.storage, columns, filter, as_of, mode, meta_columns=meta_columns, options=options))
+        with progress_bar("read"):
+            return read_table(selection(self.storage, columns, filter, as_of, mode, meta_columns=meta_columns, options=options))
 
     def to_batches(
         self,
@@ -199,6 +201,7 @@ class ReadMethods(TableHandle):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_batches().__arrow_c_stream__(requested_schema)
 
+    @progress_bar("count")
     def count(self, filter: FilterLike | None = None, as_of: str | datetime | None = None) -> int:  # noqa: A002
         """Return the number of rows; without a filter, from the files' footers and the logs alone.
 
@@ -216,6 +219,7 @@ class ReadMethods(TableHandle):
         """
         return count_rows(selection(self.storage, None, filter, as_of, "snapshot", meta_columns=False))
 
+    @progress_bar("changes")
     def changes(
         self,
         since: str | datetime | None = None,
@@ -251,6 +255,7 @@ class ReadMethods(TableHandle):
         """
         return changes(self.storage, since, until, format, meta_columns=meta_columns, schema_at_end=schema_at_end, options=options)
 
+    @progress_bar("history")
     def history(self) -> pa.Table:
         """Return one row for each action of the timeline and of its archive, oldest first.
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from pyhudi.errors import UsageError
+from pyhudi.progress import progress_bar
 from pyhudi.read.execute import read_table
 from pyhudi.read.filter.tuple_filter import FilterLike
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
@@ -113,6 +114,7 @@ class WriteMethods(ReadMethods):
         operation = Operation.INSERT_OVERWRITE_TABLE if whole else Operation.INSERT_OVERWRITE
         return self._write(operation, data, options, partitions=partitions)
 
+    @progress_bar("delete")
     def delete(
         self,
         data: object | None = None,
@@ -157,6 +159,7 @@ class WriteMethods(ReadMethods):
             Operation.DELETE_PREPPED, read_table(rows), options, prepped=True, read_snapshot=rows.snapshot.timeline.visibility
         )
 
+    @progress_bar("update")
     def update(
         self,
         set: Assignments,  # noqa: A002 - the public name, that of SQL
@@ -218,6 +221,7 @@ class WriteMethods(ReadMethods):
         pairs = merge_keys(on, self.config, self.schema, rows.schema)
         return MergeBuilder(lambda clauses, options: self._merge(rows, pairs, clauses, options))
 
+    @progress_bar("merge")
     def _merge(
         self, rows: pa.Table, pairs: Sequence[tuple[str, str]], clauses: Sequence[MergeClause], options: Options | None
     ) -> WriteResult:
@@ -250,14 +254,15 @@ class WriteMethods(ReadMethods):
         check_operation(options or {}, operation)
         if data is None and operation is not Operation.DELETE_PARTITION:
             raise UsageError(f"{operation.value.lower()}() needs data, got None: give an Arrow table, a data frame or a list of dicts.")
-        return write(
-            self,
-            operation,
-            data,
-            options=chosen,
-            prepped=prepped,
-            partitions=partitions,
-            read_snapshot=read_snapshot,
-            columns=columns,
-            engine=self._engine,
-        )
+        with progress_bar(operation.value.lower().replace("_", " ")):
+            return write(
+                self,
+                operation,
+                data,
+                options=chosen,
+                prepped=prepped,
+                partitions=partitions,
+                read_snapshot=read_snapshot,
+                columns=columns,
+                engine=self._engine,
+            )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyhudi.engine.engine_protocol import Engine
+from pyhudi.progress import progress_bar
 from pyhudi.service.service_engine import Progress
 from pyhudi.table.repair.deduplicate import DeduplicationArguments, deduplicate
 from pyhudi.table.repair.empty_clean_files import remove_empty_clean_files
@@ -25,6 +26,7 @@ class RepairServices(VersionServices):
         'nothing to do'
     """
 
+    @progress_bar("repair")
     def add_partition_metafiles(self, *, dry_run: bool = False) -> tuple[PartitionRepair, ...]:
         """Write the metafile of each partition folder that has none: Apache Hudi does not see a partition without it.
 
@@ -45,6 +47,7 @@ class RepairServices(VersionServices):
         with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
             return add_partition_metafiles(table, dry_run=dry_run)
 
+    @progress_bar("repair")
     def migrate_partition_metafiles(self, *, dry_run: bool = False) -> tuple[PartitionRepair, ...]:
         """Replace the partition metafiles of the text format by those of the format of base files, and note that in the properties.
 
@@ -113,6 +116,7 @@ class RepairServices(VersionServices):
             if not dry_run:
                 self.refresh()
 
+    @progress_bar("deduplication")
     def deduplicate(
         self,
         partition: str = "",

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from pyhudi.errors import HudiError, UsageError
+from pyhudi.progress import progress_bar
 from pyhudi.service.indexes import Indexing, is_pending_build
 from pyhudi.service.rollback import failed_writes, plan_rollback, roll_back_failed_writes
 from pyhudi.service.rollback.damaged_plan import find_damaged_plan, roll_back_without_plan
@@ -35,6 +36,7 @@ class RollbackServices(RepairServices):
         ()
     """
 
+    @progress_bar("rollback")
     def rollback(self, instant: str | None = None, *, dry_run: bool = False) -> tuple[RollbackPlan, ...]:
         """Roll back what failed writes left, and return the plans that did; the next write does the same by itself.
 
@@ -108,6 +110,7 @@ class RollbackServices(RepairServices):
             )
         return revert(service, service_runner(self.storage, self.clock, self.ids, resolve({})), instant, dry_run=dry_run)
 
+    @progress_bar("rollback")
     def cleanup_stale(self, minutes: int = 180, *, include_writes: bool = False, dry_run: bool = False) -> tuple[StaleInstant, ...]:
         """Revert runs of services, and writes, that have been inflight for long: their processes are dead.
 

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from pyhudi.errors import OptionError, SchemaError, UnsupportedError, did_you_mean
+from pyhudi.progress import progress_bar
 from pyhudi.read.execute import Selection, count_rows, narrow, read_batches, read_table
 from pyhudi.table.scan.batch_size import batch_reader, check_batch_size
 from pyhudi.table.scan.polars_source import lazy_frame
@@ -69,6 +70,7 @@ class TableScan(ds.UnionDataset):  # type: ignore[misc]  # pyarrow ships no type
         """
         return self._selected.schema
 
+    @progress_bar("read")
     def to_arrow(self) -> pa.Table:
         """Return all rows as an Arrow table.
 
@@ -214,6 +216,7 @@ class TableScan(ds.UnionDataset):  # type: ignore[misc]  # pyarrow ships no type
         """
         return self.scanner(columns, filter, **options).to_table().take(indices)
 
+    @progress_bar("count")
     def count_rows(self, filter: Condition | None = None, **options: Any) -> int:  # noqa: A002, ARG002 - pyarrow's arguments
         """Return the number of rows; without any filter from the files' footers and the logs alone. Arguments and errors as in `scanner`.
 

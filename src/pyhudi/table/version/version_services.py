@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from pyhudi.engine.engine_protocol import Engine
+from pyhudi.progress import progress_bar
 from pyhudi.service.service_engine import Progress
 from pyhudi.service.upgrade import VersionChange
 from pyhudi.storage.storage_protocol import Storage
@@ -35,6 +36,7 @@ class VersionServices:
     #: Is called when the properties of the table have changed, for a caller who holds them.
     refresh: Callable[[], None] = field(default=_nothing, compare=False)
 
+    @progress_bar("upgrade")
     def upgrade(
         self,
         to: int | str = 9,
@@ -69,6 +71,7 @@ class VersionServices:
         arguments = VersionArguments(parse_version(to), True, dry_run, options or {}, engine, progress, self.wait_s)
         return self._change_version(arguments)
 
+    @progress_bar("downgrade")
     def downgrade(
         self,
         to: int | str,
@@ -89,6 +92,7 @@ class VersionServices:
         arguments = VersionArguments(parse_version(to), False, dry_run, options or {}, engine, progress, self.wait_s)
         return self._change_version(arguments)
 
+    @progress_bar("change of table type")
     def change_type(
         self,
         to: str,
