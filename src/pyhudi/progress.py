@@ -55,11 +55,11 @@ class _Bar:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         # Redirected streams would send what the program prints to standard output to standard error.
         console = Console(stderr=True)
-        with Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as shown:
-            task = shown.add_task(self._title, total=None)
+        with Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False) as bars:
+            task = bars.add_task(self._title, total=None)
             while not self._ended.wait(_REFRESH_S):
                 done, count = self._state
-                shown.update(task, completed=done, total=count)
+                bars.update(task, completed=done, total=count)
 
 
 #: The bar of this thread; None where nothing is shown, False where nothing may be.
@@ -75,7 +75,7 @@ def progress_bar(title: str) -> Iterator[None]:
         ...     for number in range(3):
         ...         report(number + 1, 3)
     """
-    if _current.get() is not None or not _is_wanted():
+    if _current.get() is not None or not _is_enabled():
         yield
         return
     bar = _Bar(title)
@@ -105,7 +105,7 @@ def report(done: int, count: int) -> None:
         bar.update(done, count)
 
 
-def _is_wanted() -> bool:
+def _is_enabled() -> bool:
     if os.environ.get(_VARIABLE, "").lower() in ("0", "false", "off", "no") or "pyspark" in sys.modules:
         return False
     return _is_notebook() or (sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb")

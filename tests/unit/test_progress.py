@@ -31,7 +31,7 @@ def run_on_terminal(program: str, **environment: str) -> tuple[str, str]:
     variables |= {"TERM": "xterm", "COLUMNS": "80", **environment}
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=follower, env=variables, text=True) as process:
         os.close(follower)
-        shown = b""
+        visible = b""
         while True:
             try:
                 part = os.read(leader, 65536)
@@ -39,20 +39,20 @@ def run_on_terminal(program: str, **environment: str) -> tuple[str, str]:
                 break
             if not part:
                 break
-            shown += part
+            visible += part
         printed = process.communicate(timeout=60)[0]
     os.close(leader)
     assert process.returncode == 0
-    return printed, shown.decode()
+    return printed, visible.decode()
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_what_takes_long_is_shown_on_a_terminal_with_its_tasks(threads: int) -> None:
-    printed, shown = run_on_terminal(SLOW.format(threads=threads))
+    printed, visible = run_on_terminal(SLOW.format(threads=threads))
     assert printed == "result\n"
-    assert "compaction" in shown
-    assert "read" not in shown
-    assert "/4" in shown
+    assert "compaction" in visible
+    assert "read" not in visible
+    assert "/4" in visible
 
 
 @pytest.mark.parametrize("environment", [{"PYHUDI_PROGRESS": "0"}, {"TERM": "dumb"}], ids=["off", "dumb terminal"])
