@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
@@ -36,11 +37,43 @@ class Stream:
         pl.DataFrame(ROWS).lazy(),
         ROWS.to_pydict(),
         {"id": np.array([1, 2]), "name": pl.Series(["a", None])},
+        ROWS.to_batches(max_chunksize=1),
+        [pl.from_arrow(ROWS.slice(0, 1)), pl.from_arrow(ROWS.slice(1))],
+        ds.dataset(ROWS),
+        ds.dataset(ROWS).scanner(),
     ],
-    ids=["table", "batch", "reader", "pandas", "polars", "dicts", "stream", "dicts with gaps", "lazy frame", "columns", "arrays"],
+    ids=str.split("table batch reader pandas polars dicts stream gaps lazy columns arrays batches frames dataset scanner"),
 )
 def test_every_kind_of_data_gives_the_same_rows(data) -> None:
     assert to_table(data).to_pylist() == ROWS.to_pylist()
+
+
+@pytest.mark.parametrize("items", [ROWS.to_batches(max_chunksize=1), [ROWS.slice(0, 1), ROWS.slice(1)], ROWS.to_pylist()])
+def test_generators_are_read_to_their_end(items) -> None:
+    assert to_table(item for item in items).to_pylist() == ROWS.to_pylist()
+    assert to_table(iter(items)).to_pylist() == ROWS.to_pylist()
+
+
+def test_batches_with_other_columns_are_refused() -> None:
+    with pytest.raises(SchemaError, match="cannot be taken as columns"):
+        to_table([ROWS, pa.table({"other": [1]})])
+
+
+def test_an_error_of_a_generator_is_its_own() -> None:
+    def rows():
+        yield ROWS
+        raise RuntimeError("the source failed")
+
+    with pytest.raises(RuntimeError, match="the source failed"):
+        to_table(rows())
+
+
+def test_open_files_are_refused_unread(tmp_path) -> None:
+    (tmp_path / "a.csv").write_text("id\n1\n")
+    with (tmp_path / "a.csv").open() as file:
+        with pytest.raises(UsageError, match="give an Arrow table"):
+            to_table(file)
+        assert file.read() == "id\n1\n"
 
 
 def test_rows_of_a_spark_connect_frame_are_fetched() -> None:

@@ -101,6 +101,9 @@ def _target(table: LockedTable, time: str) -> Instant:
     where = f"table {table.storage.uri} cannot be restored to {time}"
     if any(not one.is_completed for one in table.timeline.find(time)):
         raise UsageError(f"{where}: it is not completed. Take the time of a completed commit of table.history().")
+    completed = next((one.requested for one in writes if one.completed == time), None)
+    if completed is not None:
+        raise UsageError(f"{where}: that is when commit {completed} was completed. To restore to it, give {completed}.")
     is_archived = any(one.requested == time for one in _archived_writes(table, time))
     problem = "that commit is archived, and so may be later ones" if is_archived else "that is the time of no commit of its active timeline"
     raise UsageError(f"{where}: {problem}. The earliest time that can be restored is {_earliest(table, writes)}.")

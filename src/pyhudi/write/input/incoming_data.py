@@ -1,11 +1,11 @@
 """From what users hand in to an Arrow table: Arrow itself, pandas, polars (also lazy), lists of dicts, dicts, paths of Parquet files,
-anything with `__arrow_c_stream__`.
+generators and lists of batches, anything with `__arrow_c_stream__`.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
@@ -23,8 +23,9 @@ def to_table(data: object, schema: Callable[[], pa.Schema] | None = None, *, com
     Args:
         data: an Arrow table, record batch or reader; a pandas or polars frame, a LazyFrame, which is collected; a list of dicts, one a row,
             in which a missing entry is null unless rows must be `complete`; a dict of columns, or of the values of one row; the path of a
-            Parquet file or of a folder of them, or a list of paths; a DataFrame of Spark Connect, whose rows come to this process; or any
-            object with `__arrow_c_stream__`.
+            Parquet file or of a folder of them, or a list of paths; a list or generator of Arrow batches, of frames or of dicts; a dataset
+            of pyarrow; a DataFrame of Spark Connect, whose rows come to this process; or any object with `__arrow_c_stream__`. Generators
+            and readers are read to their end.
         schema: gives the table's columns; dicts in a column of maps are taken for maps.
         complete: refuse dicts that lack an entry which others have, and which is a column of `schema`.
 
@@ -39,7 +40,10 @@ def to_table(data: object, schema: Callable[[], pa.Schema] | None = None, *, com
     try:
         table = _arrow_of(data)
         if table is None:
-            table = _rows_of_python(data, schema, complete=complete)
+            items = list(data) if isinstance(data, Iterator) and not hasattr(data, "read") else data
+            table = _concatenated(items)
+            if table is None:
+                table = _rows_of_python(items, schema, complete=complete)
     except (ValueError, TypeError, *_ARROW_ERRORS) as error:
         if isinstance(error, UsageError):
             raise
@@ -47,8 +51,8 @@ def to_table(data: object, schema: Callable[[], pa.Schema] | None = None, *, com
     if table is None:
         raise UsageError(
             f"The data are of type {type(data).__module__}.{type(data).__qualname__}; give an Arrow table, a pandas or polars frame,"
-            " a list of dicts, the path of a Parquet file, or an object with __arrow_c_stream__. For a Spark DataFrame call"
-            " pyhudi.enable(spark) first."
+            " a list of dicts, a generator of batches, the path of a Parquet file, or an object with __arrow_c_stream__."
+            " For a Spark DataFrame call pyhudi.enable(spark) first."
         )
     if table.num_rows and not table.num_columns:
         raise _no_columns(table.num_rows)
@@ -72,7 +76,22 @@ def _arrow_of(data: object) -> pa.Table | None:
         return pa.Table.from_pandas(data, preserve_index=False).replace_schema_metadata(None)
     if hasattr(data, "__arrow_c_stream__"):
         return pa.RecordBatchReader.from_stream(data).read_all()
+    if _is_dataset(data):
+        return data.to_table()  # type: ignore[attr-defined]
     return data.collect().to_arrow() if _is_lazy_frame(data) else None  # type: ignore[attr-defined]
+
+
+def _concatenated(items: object) -> pa.Table | None:
+    """Return the rows of a list of batches or frames, which must have the same columns; None for other data."""
+    if not isinstance(items, list) or not items:
+        return None
+    tables = []
+    for item in items:
+        table = _arrow_of(item)
+        if table is None:
+            return None
+        tables.append(table)
+    return pa.concat_tables(tables)
 
 
 def _rows_of_python(data: object, schema: Callable[[], pa.Schema] | None, *, complete: bool) -> pa.Table | None:
@@ -88,6 +107,10 @@ def _rows_of_python(data: object, schema: Callable[[], pa.Schema] | None, *, com
 
 def _is_pandas(data: object) -> bool:
     return type(data).__module__.partition(".")[0] == "pandas" and type(data).__name__ == "DataFrame"
+
+
+def _is_dataset(data: object) -> bool:
+    return any(part.__module__ == "pyarrow._dataset" and part.__name__ in ("Dataset", "Scanner") for part in type(data).__mro__)
 
 
 def _is_lazy_frame(data: object) -> bool:

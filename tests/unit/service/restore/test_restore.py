@@ -231,6 +231,8 @@ def test_unknown_cleaned_and_archived_targets_are_refused_with_the_earliest_poss
     first = table.upsert([ride(1)])
     (path,) = table.inspect.files()["path"].to_pylist()
     second = table.upsert([ride(1, value=7)])
+    with pytest.raises(UsageError, match=f"that is when commit {first.instant} was completed. To restore to it, give {first.instant}"):
+        table.services.restore(first.completed)
     with pytest.raises(UsageError, match=f"of no commit of its active timeline. The earliest .* is {first.instant}"):
         table.services.restore(to=T1)
     clean(table, path)
