@@ -7,6 +7,7 @@ are imported when they are first asked for, so that `import pyhudi` loads neithe
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 from pyhudi import errors
@@ -121,7 +122,8 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         return importlib.import_module("importlib.metadata").version("pyhudi")
     if name not in _MODULES:
-        raise AttributeError(f"module 'pyhudi' has no attribute '{name}'")
+        # With name and object, Python's traceback suggests the closest name.
+        raise AttributeError(f"module 'pyhudi' has no attribute '{name}'", name=name, obj=sys.modules[__name__])
     try:
         return getattr(importlib.import_module(_MODULES[name]), name)
     except ModuleNotFoundError as error:

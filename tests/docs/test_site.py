@@ -1,4 +1,7 @@
-"""The built site in a real browser: no page is wider than its window, no element runs off, no picture is missing."""
+"""The built site in a real browser: no page is wider than its window, no element runs off, no picture is missing.
+
+`pictures/` holds what `python -m scripts.browse_site --pictures tests/docs/pictures --pages index.html commands/index.html` made.
+"""
 
 from __future__ import annotations
 

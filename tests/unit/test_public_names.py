@@ -37,6 +37,12 @@ def test_a_name_that_is_none_is_an_attribute_error() -> None:
         pyhudi.Hudi  # noqa: B018
 
 
+def test_a_misspelled_name_is_told_the_closest_one() -> None:
+    done = subprocess.run([sys.executable, "-c", "import pyhudi; pyhudi.HudiTabel"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "has no attribute 'HudiTabel'. Did you mean: 'HudiTable'?" in done.stderr
+
+
 def test_version_names_and_registering_load_no_heavy_library() -> None:
     program = (
         "import sys, pyhudi; pyhudi.__version__, dir(pyhudi), pyhudi.register_merger; print({'pyarrow', 'pyspark'} & set(sys.modules))"
