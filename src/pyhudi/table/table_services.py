@@ -342,6 +342,7 @@ class Services(RollbackServices):
         """
         return expire(self.storage, self.clock, self.ids, options or {}, dry_run=dry_run)
 
+    @progress_bar("sync")
     def sync(self, *, options: Mapping[str, str] | None = None) -> tuple[SyncResult, ...]:
         """Register the table, its columns and partitions in a catalog such as a Hive metastore, or bring its entry there up to date.
 
