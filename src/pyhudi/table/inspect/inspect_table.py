@@ -12,8 +12,8 @@ from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.kernels.base_file.stitched_rows import open_data
 from pyhudi.locks.choose_lock import unprovided
 from pyhudi.metadata_table.read.metadata_view import open_view
-from pyhudi.read.filter.tuple_filter import FilterLike
 from pyhudi.progress import progress_bar
+from pyhudi.read.filter.tuple_filter import FilterLike
 from pyhudi.read.snapshot.identity_check import accept_identity
 from pyhudi.spec.arguments import check_text
 from pyhudi.spec.files.file_group import BaseFile, FileSlice, LogFile
