@@ -25,7 +25,8 @@ from pyhudi.spec.files.file_group import BaseFile
 from pyhudi.spec.files.file_names import BaseFileName
 from pyhudi.storage.memory_storage import MemoryStorage
 
-ROWS = 600
+#: Whole row groups: of a short one a few rows may be in most pages, which are then left to Arrow.
+ROWS = 750
 #: Rows of one row group.
 GROUP = 250
 FILE = BaseFile("p", BaseFileName("f1-0", "0-1-2", "20260101000000000"), 0)
