@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ from pyhudi.table.hudi_table import HudiTable
 @click.option("--props", "--propsFilePath", "props", type=click.Path(exists=True, dir_okay=False), help="A file of hoodie.* options.")
 @click.option("--option", "--hoodie-conf", "options", multiple=True, metavar="KEY=VALUE", help="A hoodie.* option; may be given again.")
 @click.option("--storage-option", "storage_options", multiple=True, metavar="KEY=VALUE", help="An option of the storage.")
-def bootstrap(path: str, source: str, name: str, **values: Any) -> None:
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def bootstrap(path: str, source: str, name: str, *, as_json: bool, **values: Any) -> None:
     """Create a table at PATH of the Parquet files of a folder; their data stay where they are, or are copied."""
     of_flags = {
         "hoodie.bootstrap.mode.selector": values["selector"],
@@ -47,7 +49,8 @@ def bootstrap(path: str, source: str, name: str, **values: Any) -> None:
         options=merge_options(file_options, pairs(values["options"]), stated),
         storage_options=pairs(values["storage_options"]) or None,
     )
-    click.echo(f"bootstrapped {table.storage.uri}: {len(table)} rows of {source}")
+    done = {"table": table.storage.uri, "source": source, "rows": len(table)}
+    click.echo(json.dumps(done) if as_json else f"bootstrapped {done['table']}: {done['rows']} rows of {source}")
 
 
 def _fields(text: str) -> list[str]:
