@@ -214,6 +214,8 @@ def _readable(table: pa.DataType, stored: pa.DataType, name: str) -> bool:
     if pt.is_string(table) or pt.is_string(stored):
         other = stored if pt.is_string(table) else table
         return bool(pt.is_primitive(other) or pt.is_binary(other) or pt.is_decimal(other))
+    if pt.is_floating(stored) and pt.is_decimal(table):  # no writer leaves that, and a cast would round
+        return False
     try:
         return bool(widen_type(table, promoted_type(storable_type(stored, name), table), name) == table)
     except SchemaError:
