@@ -64,10 +64,11 @@ def open_source_folder(storage: Storage, uri: str) -> Storage:
         >>> open_source_folder(table.storage, "file:/lake/trips").uri
         '/lake/trips'
     """
-    if not isinstance(storage, CloudStorage | ObjectStorage) or "://" not in uri or uri.startswith("file:"):
+    store = getattr(storage, "inner", storage)  # a writer's storage has the table's inside
+    if not isinstance(store, CloudStorage | ObjectStorage) or "://" not in uri or uri.startswith("file:"):
         return open_storage(uri)
-    by_fsspec = {STORAGE_OPTION: "fsspec"} if isinstance(storage, ObjectStorage) else {}
-    return open_storage(uri, {**dict(storage.options), **by_fsspec})
+    by_fsspec = {STORAGE_OPTION: "fsspec"} if isinstance(store, ObjectStorage) else {}
+    return open_storage(uri, {**dict(store.options), **by_fsspec})
 
 
 def _remote_storage(url: str, options: dict[str, str]) -> Storage:

@@ -11,8 +11,10 @@ import pyarrow as pa
 import pytest
 
 from pyhudi.errors import AlreadyExistsError, OptionError, StorageError, TableNotFound
+from pyhudi.locks.choose_lock import with_lock_provider
+from pyhudi.spec.options import resolve
 from pyhudi.storage.lock_record import LOCK_FILE_OPTION
-from pyhudi.storage.open_storage import open_storage
+from pyhudi.storage.open_storage import open_source_folder, open_storage
 from pyhudi.storage.remote import object_store
 from pyhudi.storage.remote.cloud_client import open_store, store_errors
 from pyhudi.storage.remote.cloud_options import store_settings
@@ -218,3 +220,12 @@ def test_forked_child_of_a_process_that_used_a_store_is_refused_and_does_not_wai
     os.waitpid(child, 0)
     os.close(write_end)
     assert b"start processes by 'spawn'" in os.read(read_end, 4096)
+
+
+def test_source_folder_is_opened_with_the_credentials_of_the_table_also_by_writers() -> None:
+    table = open_storage("s3://b/t", {"key": "A", "secret": "B"})
+    writer = with_lock_provider(table, resolve({}))
+    assert writer != table
+    for storage in (table, writer):
+        assert open_source_folder(storage, "s3://b/source") == CloudStorage("s3://b/source", (("key", "A"), ("secret", "B")))
+    assert open_source_folder(table, "/local/source").uri == "/local/source"
