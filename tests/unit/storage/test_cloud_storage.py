@@ -182,6 +182,7 @@ def test_secrets_are_not_shown_and_tasks_get_them() -> None:
         ("PermissionDeniedError", "403 Forbidden", "Check the credentials"),
         ("GenericError", "<Code>ExpiredToken</Code>", "Check the credentials"),
         ("GenericError", "404 <Code>NoSuchBucket</Code>", "bucket does not exist"),
+        ("GenericError", "Error performing PUT http://169.254.169.254/latest/api/token", "No credentials were found"),
         ("GenericError", "301 PermanentRedirect", "another region"),
     ],
 )

@@ -11,6 +11,7 @@ import functools
 import importlib
 import os
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any, Final
 
 from pyhudi.errors import AlreadyExistsError, HudiError, OptionError, StorageError
@@ -18,7 +19,13 @@ from pyhudi.storage.remote.cloud_options import FAMILIES, store_settings
 
 _SCHEMES: Final = {"aws": "s3", "google": "gs"}
 #: One request moves at most a file of some hundred megabytes; obstore's own limit of 30 s would break it off on a slow line.
-_TIMEOUTS: Final = {"timeout": "300s", "connect_timeout": "10s"}
+_TIMEOUTS: Final = {"timeout": "300s", "connect_timeout": "5s"}
+#: Without credentials obstore asks the machine for its role, which elsewhere than in a cloud ends by these limits only.
+_RETRIES: Final = {"max_retries": 6, "retry_timeout": timedelta(seconds=60)}
+
+
+#: The services of machines in a cloud that give the credentials of their roles.
+_INSTANCE_METADATA: Final = ("169.254.169.254", "metadata.google.internal")
 
 
 def open_store(url: str, options: tuple[tuple[str, Any], ...]) -> Any:
@@ -53,7 +60,7 @@ def _open(url: str, options: tuple[tuple[str, Any], ...]) -> Any:
     except ImportError as error:
         raise StorageError(f"the storage of table {url} cannot be opened: pip install 'pyhudi[object-store]'") from error
     try:
-        return store.from_url(f"{served}://{rest}", config=settings or None, client_options=client)
+        return store.from_url(f"{served}://{rest}", config=settings or None, client_options=client, retry_config=_RETRIES)
     except Exception as error:  # obstore's own classes
         if type(error).__name__ in ("UnknownConfigurationKeyError", "ValueError", "InvalidPathError"):
             raise OptionError(f"'{url}' cannot be opened with these storage options: {_first_line(error)}") from error
@@ -92,6 +99,8 @@ def _first_line(error: Exception) -> str:
 
 def _hint(error: Exception) -> str:
     text = str(error)
+    if any(host in text for host in _INSTANCE_METADATA):
+        return ". No credentials were found: give them as storage options or in the environment, or add the option 'anon': True"
     if "NoSuchBucket" in text:
         return ". The bucket does not exist: check its name and the region"
     if type(error).__name__ in ("PermissionDeniedError", "UnauthenticatedError") or "ExpiredToken" in text:
