@@ -8,7 +8,12 @@ from pyhudi.sql.call.unsupported_procedures import LATER
 #: Spark's names of types in SQL, by those that Apache Hudi shows.
 _TYPES = {"integer": "int", "long": "bigint"}
 #: Arguments that pyhudi takes beyond Apache Hudi's, behind them.
-_MORE = {"upgrade_table": ["path", "options"], "downgrade_table": ["path", "options"]}
+_MORE = {
+    "upgrade_table": ["path", "options"],
+    "downgrade_table": ["path", "options"],
+    "hive_sync": ["options"],
+    "run_bootstrap": ["ordering_fields"],
+}
 
 
 def signature(text: str) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:

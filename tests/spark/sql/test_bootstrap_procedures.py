@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from pyhudi import HudiTable
-from pyhudi.errors import TableExists, TableNotFound, UnsupportedError, UsageError
+from pyhudi.errors import OptionError, TableExists, TableNotFound, UnsupportedError, UsageError
 from tests.bootstrapped import SELECTOR, all_amounts, amounts, bootstrap, write_source
 
 pytestmark = pytest.mark.spark
@@ -30,6 +30,8 @@ def test_a_table_is_bootstrapped_and_its_index_shown(spark: SparkSession, tmp_pa
     for refused in ("enable_hive_sync => true", "bootstrap_overwrite => true", "base_file_format => 'ORC'", "schema_provider_class => 'x'"):
         with pytest.raises(UnsupportedError, match=refused.split()[0]):
             call(spark, f"{stated}, {refused})")
+    with pytest.raises(OptionError, match="NONSENSE"):
+        call(spark, f"{stated}, options => '{SELECTOR}.regex.mode=NONSENSE')")
     assert not path.exists()
     assert call(spark, f"{stated})") == [{"status": 0}]
     assert amounts(HudiTable.open(path)) == all_amounts()
@@ -42,6 +44,7 @@ def test_a_table_is_bootstrapped_and_its_index_shown(spark: SparkSession, tmp_pa
             {"indexed_partitions": "lima"},
             {"indexed_partitions": "oslo"},
         ]
+        assert len(call(spark, f"show_bootstrap_partitions(path => '{path}')")) == 2
         rows = call(spark, "show_bootstrap_mapping(table => 'bootstrapped_rides', sort_by => 'source_file', desc => true)")
         assert [str(row["source_file"]).removeprefix(f"file:{source}/") for row in rows] == [
             *("oslo/b.parquet", "oslo/a.parquet", "lima/b.parquet", "lima/a.parquet")

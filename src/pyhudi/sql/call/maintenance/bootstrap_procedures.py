@@ -15,7 +15,7 @@ from pyhudi.javacompat.properties import parse_properties
 from pyhudi.spec.files.bootstrap_source import PartitionSources
 from pyhudi.spec.options import merge_options
 from pyhudi.spec.table.table_keys import BOOTSTRAP_BASE_PATH
-from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
+from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row, parse_options
 from pyhudi.sql.statement.sql_settings import call_options
 from pyhudi.storage.open_storage import open_storage
 from pyhudi.table.hudi_table import HudiTable
@@ -36,7 +36,8 @@ _MOST_BYTES: Final = 1 << 20
 def _run(call: ProcedureCall) -> Iterator[Row]:
     _refuse(call)
     stated = {key: str(call.arguments[name]) for name, key in _KEYS.items() if call.text(name) is not None}
-    options = merge_options(call_options(call.session, None), _file_options(call), stated)
+    given = parse_options(call.procedure.name, call.text("options"))
+    options = merge_options(call_options(call.session, None), _file_options(call), stated, given)
     HudiTable.bootstrap(
         str(call.arguments["base_path"]),
         str(call.arguments["bootstrap_path"]),
@@ -141,6 +142,7 @@ PROCEDURES: Final = (
             Parameter("enable_hive_sync", "boolean", default=False),
             Parameter("props_file_path", default=""),
             Parameter("bootstrap_overwrite", "boolean", default=False),
+            Parameter("options"),
             Parameter("ordering_fields", default=""),
         ),
         (Column("status", "int"),),
@@ -165,7 +167,7 @@ PROCEDURES: Final = (
     Procedure(
         "show_bootstrap_partitions",
         "The partitions whose data stay in the source files of a bootstrapped table.",
-        (Parameter("table", default=REQUIRED),),
+        (Parameter("table"), Parameter("path"), Parameter("filter")),
         (Column("indexed_partitions"),),
         _show_partitions,
     ),
