@@ -18,7 +18,7 @@ def requirements() -> list[str]:
     with (ROOT / "pyproject.toml").open("rb") as file:
         claimed = tomllib.load(file)["project"]["dependencies"]
     pinned = dict(re.findall(r"^([\w-]+)==(\S+)$", (ROOT / "constraints.txt").read_text(encoding="utf-8"), flags=re.MULTILINE))
-    return [one.replace(">=", "==") for one in claimed] + [f"{name}=={pinned[name]}" for name in TOOLS]
+    return [one.partition(",")[0].replace(">=", "==") for one in claimed] + [f"{name}=={pinned[name]}" for name in TOOLS]
 
 
 if __name__ == "__main__":
