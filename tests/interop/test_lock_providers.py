@@ -66,4 +66,7 @@ def test_both_write_at_the_same_time_under_the_lock_file(reference: ReferenceHud
         model.upsert(rows)
     assert not (path / ".hoodie/lock").exists()
     assert_both_read(reference, path, model.sorted())
-    assert HudiTable.open(path).inspect.health().num_rows == 0
+    # Apache Hudi deletes the files of a clean outside the lock. A metadata table that is built meanwhile lists some of them, see
+    # docs/concurrency.md; they are of slices that no snapshot needs.
+    checks = set(HudiTable.open(path).inspect.health()["check"].to_pylist())
+    assert checks <= {"files that the metadata table lists are there"}
