@@ -6,16 +6,15 @@ Rules: `PartitionValueExtractor` and its implementations in `org.apache.hudi.hiv
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 from urllib.parse import unquote
 
 from pyhudi.errors import OptionError, UsageError, did_you_mean
+from pyhudi.spec.user_class import user_object
 
 EXTRACTOR_CLASS: Final = "hoodie.datasource.hive_sync.partition_extractor_class"
 _PACKAGE: Final = "org.apache.hudi.hive."
-_METHOD: Final = "extract_partition_values"
 
 #: Returns the partition values of a path; none when the path is no partition.
 Extractor: TypeAlias = Callable[[str], Sequence[str]]
@@ -75,10 +74,9 @@ def inferred_extractor(fields: Sequence[str], *, hive_style: bool) -> str:
 
 
 def extractor_of(name: str) -> Extractor:
-    """Return the extractor of a class: one of Hudi's, with or without its package, or a user's `module:Class` or `module:function`.
+    """Return the extractor of a class: one of Hudi's, with or without its package, or a user's `module:Class`.
 
-    A class of Python is made without arguments and has a method `extract_partition_values(path)`, which returns the values; a function is
-    called with the path.
+    A class of Python is made without arguments and has a method `extract_partition_values(path)`, which returns the values.
 
     Raises:
         OptionError: there is no such class.
@@ -90,25 +88,13 @@ def extractor_of(name: str) -> Extractor:
     known = _CLASSES.get(name.removeprefix(_PACKAGE))
     if known is not None:
         return known
-    module, colon, attribute = name.partition(":")
-    if not colon:
+    if ":" not in name:
         hint = did_you_mean(name.removeprefix(_PACKAGE), list(_CLASSES))
         raise OptionError(
             f"{EXTRACTOR_CLASS}={name}: there is no such extractor.{hint} Give one of {', '.join(_CLASSES)}, or a class of"
             " Python as module:Class"
         )
-    return _user_extractor(name, module, attribute)
-
-
-def _user_extractor(name: str, module: str, attribute: str) -> Extractor:
-    try:
-        value = getattr(importlib.import_module(module), attribute)
-        result = getattr(value(), _METHOD) if isinstance(value, type) else value
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise OptionError(f"{EXTRACTOR_CLASS}={name}: the class cannot be loaded: {error}") from error
-    if not callable(result):
-        raise OptionError(f"{EXTRACTOR_CLASS}={name}: it is no class with a method {_METHOD}, and no function")
-    extractor: Extractor = result
+    extractor: Extractor = user_object(EXTRACTOR_CLASS, name, "extract_partition_values(path)", "extractor").extract_partition_values
     return extractor
 
 

@@ -19,8 +19,20 @@ class Region:
         return [] if path.startswith("tmp") else path.upper().split("-")
 
 
-def broken(path: str) -> str:
-    return path
+class Counted:
+    """No extractor: it counts how often it is made."""
+
+    made = 0
+
+    def __init__(self) -> None:
+        Counted.made += 1
+
+
+class Broken:
+    """An extractor that returns no list."""
+
+    def extract_partition_values(self, path: str) -> str:
+        return path
 
 
 @pytest.mark.parametrize(
@@ -51,7 +63,7 @@ def test_values_of_a_path(name: str, path: str, values: list[str]) -> None:
         ("SlashEncodedDayPartitionValueExtractor", "a/b/c", "invalid literal"),
         ("SlashEncodedHourPartitionValueExtractor", "2026/12/01", "yyyy/MM/dd/HH"),
         ("MultiPartKeysValueExtractor", "a/b", r"2 value\(s\)"),
-        (f"{MODULE}:broken", "a", "not a list of strings"),
+        (f"{MODULE}:Broken", "a", "not a list of strings"),
     ],
 )
 def test_a_path_that_does_not_fit_is_named(name: str, path: str, reason: str) -> None:
@@ -65,10 +77,20 @@ def test_an_empty_list_is_no_partition_and_values_can_be_decoded() -> None:
     assert partition_values(lambda path: [path], "own", "a%2Fb", ["city"], decode=True) == ("a/b",)
 
 
-@pytest.mark.parametrize("name", ["MultiPartKeyValueExtractor", "org.mine.Extractor", "no_such:Class", f"{MODULE}:Missing", "os:name"])
+@pytest.mark.parametrize(
+    "name",
+    ["MultiPartKeyValueExtractor", "org.mine.Extractor", "no_such:Class", f"{MODULE}:Missing", "os:name", "os:system", "subprocess:Popen"],
+)
 def test_a_class_that_cannot_be_loaded_is_an_error(name: str) -> None:
     with pytest.raises(OptionError, match="partition_extractor_class"):
         extractor_of(name)
+
+
+def test_nothing_is_called_but_a_class_with_the_method() -> None:
+    """Options may come from a catalog."""
+    with pytest.raises(OptionError, match="no class with a method extract_partition_values"):
+        extractor_of(f"{MODULE}:Counted")
+    assert Counted.made == 0
 
 
 def test_the_class_is_inferred_as_hudi_does() -> None:

@@ -6,7 +6,6 @@ Python object: registered under a name, or of a class that the option names as `
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from typing import Final, Protocol
 
@@ -15,6 +14,7 @@ import pyarrow as pa
 
 from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.kernels.arrays.array_types import Indices
+from pyhudi.spec.user_class import user_object
 
 PARTITIONER: Final = "hoodie.bulkinsert.user.defined.partitioner.class"
 
@@ -66,20 +66,12 @@ def find_partitioner(name: str) -> BulkInsertPartitioner:
     """
     if name in _PARTITIONERS:
         return _PARTITIONERS[name]
-    module, colon, class_name = name.partition(":")
-    if not colon:
+    if ":" not in name:
         raise UnsupportedError(
             f"{PARTITIONER}={name} is not served: Java classes are not loaded. Register a Python implementation,"
             " pyhudi.register_partitioner(name, partitioner), name it as module:Class, or give one of Apache Hudi's own partitioners."
         )
-    try:
-        named = getattr(importlib.import_module(module), class_name)
-        # Options may come from a catalog: nothing is called but the classes that are written for this.
-        if not isinstance(named, type) or not callable(getattr(named, "tasks_of", None)):
-            raise OptionError(f"{PARTITIONER}={name} is no class with a method tasks_of(rows, tasks).")
-        partitioner: BulkInsertPartitioner = named()
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise OptionError(f"{PARTITIONER}={name}: no partitioner can be made of it ({type(error).__name__}: {error}).") from error
+    partitioner: BulkInsertPartitioner = user_object(PARTITIONER, name, "tasks_of(rows, tasks)", "partitioner")
     if not hasattr(partitioner, "sort_columns"):
         raise OptionError(f"{PARTITIONER}={name} has no attribute sort_columns.")
     return partitioner

@@ -6,7 +6,6 @@ Rules: `HoodiePreCommitValidatorConfig`, `SqlQueryPreCommitValidator`. Java clas
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -14,6 +13,7 @@ import pyarrow as pa
 
 from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.spec.options import Options
+from pyhudi.spec.user_class import user_object
 
 VALIDATORS: Final = "hoodie.precommit.validators"
 FAILURE_POLICY: Final = f"{VALIDATORS}.failure.policy"
@@ -110,20 +110,10 @@ def _queries(options: Options, option: str) -> SqlQueries:
 def _find(name: str) -> PreCommitValidator:
     if name in _REGISTERED:
         return _REGISTERED[name]
-    module, colon, class_name = name.partition(":")
-    if not colon:
+    if ":" not in name:
         raise UnsupportedError(
             f"{VALIDATORS}={name} is not served: Java classes are not loaded. Register a Python implementation,"
             " pyhudi.register_validator(name, validator), name it as module:Class, or give one of Apache Hudi's SQL validators."
         )
-    try:
-        named = getattr(importlib.import_module(module), class_name)
-        # Options may come from a catalog: nothing is called but the classes that are written for this.
-        if not isinstance(named, type) or not callable(getattr(named, "validate", None)):
-            raise OptionError(f"{VALIDATORS}={name} is no class with a method validate(before, after).")
-        validator: PreCommitValidator = named()
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
-        if isinstance(error, OptionError):
-            raise
-        raise OptionError(f"{VALIDATORS}={name}: no validator can be made of it ({type(error).__name__}: {error}).") from error
+    validator: PreCommitValidator = user_object(VALIDATORS, name, "validate(before, after)", "validator")
     return validator
