@@ -137,7 +137,7 @@ def _scalar(text: str, number: int) -> Any:
             raise ValueError(f"line {number}: {text} is no quoted text without quotes and backslashes in it")
         return text[1:-1]
     if text.startswith(_REFUSED) or ": " in text:
-        raise ValueError(f"line {number}: '{text}' is of a part of YAML that policies do not use; put texts into quotes")
+        raise ValueError(f"line {number}: '{text}' is of a part of YAML that policies do not use; put strings into quotes")
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     return int(text) if re.fullmatch(r"[-+]?[0-9]+", text) else text

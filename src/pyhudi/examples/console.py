@@ -60,7 +60,7 @@ def sql(spark: SparkSession, text: str, *, show: int = 20, names: Mapping[str, s
         spark: A session that speaks Hudi.
         text: The statement.
         show: How many rows are printed at most.
-        names: What to print in the places of texts that differ from run to run; then neither times nor the commit's instant are printed.
+        names: What to print in the places of strings that differ from run to run; then neither times nor the commit's instant are printed.
     """
     statement = textwrap.dedent(text).strip()
     statement_text = statement

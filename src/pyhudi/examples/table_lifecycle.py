@@ -27,7 +27,7 @@ class Walk:
     folder: Path
 
     def __call__(self, text: str, names: Mapping[str, str] | None = None) -> None:
-        """Print a statement, run it, print its answer; `names` stand for texts of this run."""
+        """Print a statement, run it, print its answer; `names` stand for strings of this run."""
         sql(self.spark, text, names={str(self.folder): "/data", **(names or {})})
 
 

@@ -125,6 +125,6 @@ def composite_key(fields: Sequence[str], values: Strings, *, row: int) -> str:
         'a:1,b:__null__'
     """
     if not any(values):
-        raise KeyFieldError(f"Row {row} has null or empty texts in all of its record key fields, {', '.join(fields)}.")
+        raise KeyFieldError(f"Row {row} has null or empty strings in all of its record key fields, {', '.join(fields)}.")
     parts = (NULL_PART if value is None else value or EMPTY_PART for value in values)
     return ",".join(f"{field}:{part}" for field, part in zip(fields, parts, strict=True))

@@ -108,7 +108,7 @@ class TimestampText:
             return self._null()
         if isinstance(value, str):
             if not self.inputs:
-                raise DateError(f"texts are taken by the types DATE_STRING and MIXED only, by {INPUT_FORMAT}")
+                raise DateError(f"strings are taken by the types DATE_STRING and MIXED only, by {INPUT_FORMAT}")
             return read_date(self.inputs, value, self.input_zone, year_now=self.year_now)
         if isinstance(value, datetime):
             return timestamp_millis(value), LOCAL_ZONE
@@ -128,7 +128,7 @@ class TimestampText:
             DateError: the settings take no numbers.
         """
         if self.unit is None:
-            raise DateError("the types DATE_STRING and MIXED take texts, and numbers of no unit")
+            raise DateError("the types DATE_STRING and MIXED take strings, and numbers of no unit")
         nanos = abs(number) * self.unit // _MILLISECOND
         return max(-_LONG_MAX - 1, min(_LONG_MAX, -nanos if number < 0 else nanos))
 
@@ -167,7 +167,7 @@ def timestamp_text(properties: Mapping[str, str], *, year_now: int) -> Timestamp
     if kind in (TimestampType.DATE_STRING, TimestampType.MIXED):
         formats = setting(properties, INPUT_FORMAT) or ""
         if not formats:
-            raise OptionError(f"{TYPE}={kind} needs {INPUT_FORMAT}, the form of the texts in the partition field.")
+            raise OptionError(f"{TYPE}={kind} needs {INPUT_FORMAT}, the form of the strings in the partition field.")
         inputs = tuple(_input(text.strip()) for text in _split(formats, setting(properties, INPUT_DELIMITER) or ","))
     output = setting(properties, OUTPUT_FORMAT) or ""
     if not output:

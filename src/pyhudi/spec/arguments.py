@@ -18,7 +18,7 @@ def check_text(value: object, argument: str) -> str:
     return value
 
 
-def check_strings(value: object, argument: str, what: str = "texts") -> tuple[str, ...]:
+def check_strings(value: object, argument: str, what: str = "strings") -> tuple[str, ...]:
     """Return an argument that must be a sequence of strings; a single text is none, since its letters would be taken.
 
     Raises:

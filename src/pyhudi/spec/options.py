@@ -137,11 +137,11 @@ def merge_options(*levels: Mapping[str, str]) -> dict[str, str]:
 def _check_mapping(options: object) -> None:
     if not isinstance(options, Mapping):
         raise OptionError(
-            f"options are {options!r:.100}, of type {type(options).__name__}; give a mapping of texts, such as {{'name': 'value'}}"
+            f"options are {options!r:.100}, of type {type(options).__name__}; give a mapping of strings, such as {{'name': 'value'}}"
         )
     for name in options:
         if not isinstance(name, str):
-            raise OptionError(f"the name of an option is {name!r:.100}, of type {type(name).__name__}; it must be a text")
+            raise OptionError(f"the name of an option is {name!r:.100}, of type {type(name).__name__}; it must be a string")
 
 
 def same_key(name: str, other: str) -> bool:

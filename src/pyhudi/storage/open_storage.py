@@ -35,7 +35,7 @@ def open_storage(path: str | os.PathLike[str], storage_options: Mapping[str, str
     """
     text = _path_text(path)
     if storage_options is not None and not _are_strings(storage_options):
-        raise OptionError("storage_options must be a mapping whose keys are texts, such as {'anon': True}")
+        raise OptionError("storage_options must be a mapping whose keys are strings, such as {'anon': True}")
     match = _SCHEME.fullmatch(text)
     if match and match[2] is not None and not (match[2] + match[3]).strip("/") and match[1].lower() not in ("file", "memory"):
         raise OptionError(f"'{text}' names no bucket and no folder")

@@ -53,7 +53,7 @@ def selection(
     snapshot = open_snapshot(storage, query)
     if query.takes_path_values and _has_formatted_times(snapshot.config):
         raise UnsupportedError(
-            f"{PATH_VALUES}: paths of table {storage.uri} hold times as texts, for columns of another type. Read it through Spark, or"
+            f"{PATH_VALUES}: paths of table {storage.uri} hold times as strings, for columns of another type. Read it through Spark, or"
             " leave the option out."
         )
     return select(snapshot, columns, filter, meta_columns=meta_columns)

@@ -11,6 +11,7 @@ import contextlib
 import functools
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from pyhudi.errors import AlreadyExistsError
 from pyhudi.kernels.tasks.write_task import TaskResult
@@ -68,7 +69,8 @@ def write_rows(table: OpenTable, request: WriteRequest, config: WriteConfig, tag
     )
     run_services()
     counts = count_results(results, work.batch.late)
-    return write_result(committed, work.plan, counts, work.batch.tagging, time.perf_counter() - started, work.new_columns)
+    result = write_result(committed, work.plan, counts, work.batch.tagging, time.perf_counter() - started)
+    return result if committed is None else replace(result, new_columns=work.new_columns, widened_columns=work.widened_columns)
 
 
 def _write_once(

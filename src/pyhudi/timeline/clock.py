@@ -234,7 +234,7 @@ def _text(time: datetime) -> str:
 
 
 def seconds_between(earlier: str, later: str) -> float:
-    """Return the seconds between two instant texts of one zone, in whole seconds as Hudi counts them.
+    """Return the seconds between two instant strings of one zone, in whole seconds as Hudi counts them.
 
     Example:
         >>> seconds_between("20261201040547825", "20261201040549001")
@@ -253,4 +253,4 @@ def _naive(instant: str) -> datetime:
     """Return the time of an instant text; one of old tables ends with the second, one of a metadata table is longer."""
     if instant.startswith(_FIXED):
         return datetime(1970, 1, 1)  # noqa: DTZ001 - as below
-    return datetime.strptime(instant.ljust(17, "9")[:17] + "000", _FORMAT)  # noqa: DTZ007 - texts of one zone
+    return datetime.strptime(instant.ljust(17, "9")[:17] + "000", _FORMAT)  # noqa: DTZ007 - strings of one zone

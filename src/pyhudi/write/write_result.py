@@ -34,8 +34,8 @@ class WriteResult(ShownResult):
     `instant` and `completed` are instant times, None when there was nothing to commit. `late_dropped` rows came later than
     what is stored (a smaller ordering value); None when ordered rows went to log files, of which only whoever merges them can tell.
     `bytes_written` are those of base and log files. `index` is the kind of index that found the records, None when none was asked,
-    and `index_reason` says why it was that one. `new_columns` are those that the write added to the table, fields of
-    structs by dotted names.
+    and `index_reason` says why it was that one. `new_columns` are those that the write added to the table,
+    `widened_columns` those that it gave a wider type; fields of structs by dotted names.
     """
 
     instant: str | None
@@ -53,6 +53,7 @@ class WriteResult(ShownResult):
     seconds: float
     index_reason: str = ""
     new_columns: tuple[str, ...] = ()
+    widened_columns: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         name = self.operation.value.lower()
@@ -61,13 +62,15 @@ class WriteResult(ShownResult):
         counts = [f"{count} {word}" for count, word in self._sum_counts() if count] or ["no rows"]
         files = f"{self.files_written} file{'' if self.files_written == 1 else 's'}"
         added = f"; new columns: {', '.join(self.new_columns)}" if self.new_columns else ""
+        widened = f"; widened columns: {', '.join(self.widened_columns)}" if self.widened_columns else ""
         written = f"{files}, {_size(self.bytes_written)}, {self.seconds:.3f} s ({self.engine})"
-        return f"{name} {self.instant}: {', '.join(counts)}; {written}{added}"
+        return f"{name} {self.instant}: {', '.join(counts)}; {written}{added}{widened}"
 
     def to_dict(self) -> dict[str, str | int | float | list[str] | None]:
-        """Return the fields as values that JSON knows; `late_dropped` is the former name of `late_dropped`, there for one release."""
+        """Return the fields as values that JSON knows; `ignored` is the former name of `late_dropped`, there for one release."""
         fields = dataclasses.asdict(self)
-        return {**fields, "ignored": self.late_dropped, "operation": self.operation.value, "new_columns": list(self.new_columns)}
+        lists = {"new_columns": list(self.new_columns), "widened_columns": list(self.widened_columns)}
+        return {**fields, "ignored": self.late_dropped, "operation": self.operation.value, **lists}
 
     @property
     def ignored(self) -> int | None:
@@ -93,9 +96,7 @@ def count_results(results: Sequence[TaskResult], late: int = 0) -> Counts:
     )
 
 
-def write_result(
-    committed: Committed | None, plan: WritePlan, counts: Counts, tagging: TagOptions, seconds: float, new_columns: Sequence[str] = ()
-) -> WriteResult:
+def write_result(committed: Committed | None, plan: WritePlan, counts: Counts, tagging: TagOptions, seconds: float) -> WriteResult:
     """Return the result of a planned write; `committed` is None when there was nothing to commit, `tagging` how records were found."""
     instant = None if committed is None else committed.instant
     return WriteResult(
@@ -107,7 +108,6 @@ def write_result(
         index=tagging.index.name if tagging.looks_up else None,
         seconds=seconds,
         index_reason=tagging.resolved.reason if tagging.looks_up else "",
-        new_columns=() if committed is None else tuple(new_columns),
         **dataclasses.asdict(counts),
     )
 

@@ -147,7 +147,7 @@ def test_values_of_paths(tmp_path: Path) -> None:
     times = {"hoodie.keygen.timebased.timestamp.type": "EPOCHMILLISECONDS", "hoodie.keygen.timebased.output.dateformat": "yyyy"}
     generator = {"hoodie.datasource.write.keygenerator.type": "TIMESTAMP", **times}
     timed = HudiTable.create(tmp_path / "timed", schema, name="t", keys=["id"], partition_by=["id"], options=generator)
-    with pytest.raises(UnsupportedError, match="hold times as texts"):
+    with pytest.raises(UnsupportedError, match="hold times as strings"):
         timed.to_arrow(options=values)
 
 

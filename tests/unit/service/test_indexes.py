@@ -160,7 +160,7 @@ def test_listed_indexes_are_the_partitions_of_the_metadata_table(tmp_path) -> No
     ("arguments", "error", "message"),
     [
         (("x", "nam"), SchemaError, "no column 'nam'. Did you mean 'name'"),
-        (("x", "tags"), SchemaError, "secondary indexes are of texts"),
+        (("x", "tags"), SchemaError, "secondary indexes are of strings"),
         (("x", ("name", "ts")), UsageError, "of 2 columns"),
         (("x", ()), UsageError, "Without columns there are record_index, column_stats, partition_stats, bloom_filters"),
         (("x-y", "name"), UsageError, "no name of an index"),

@@ -105,3 +105,22 @@ def test_column_that_marks_deletes_may_be_missing(table: HudiTable) -> None:
     assert table.upsert([{**ANN, "_hoodie_is_deleted": True}]).new_columns == ("_hoodie_is_deleted",)
     assert table.upsert([{**BOB, "name": "rob"}]).updated == 1
     assert [row["name"] for row in rows(table)] == ["rob"]
+
+
+def test_a_missing_number_of_pandas_widens_no_column(table: HudiTable) -> None:
+    frame = pd.DataFrame([{**ANN, "age": 7}, {**BOB, "age": 8}])
+    table.upsert(frame)
+    frame["age"] = [2**53 + 1, None]
+    result = table.upsert(frame.astype({"age": "Int64"}))
+    assert result.widened_columns == ()
+    assert table.upsert(pd.DataFrame([{**ANN, "age": 9}, {**BOB, "age": None}])).widened_columns == ()
+    assert table.schema.field("age").type == pa.int64()
+    assert [row["age"] for row in rows(table)] == [9, None]
+
+
+def test_widened_columns_are_named_in_the_result_and_in_the_log(table: HudiTable, caplog: pytest.LogCaptureFixture) -> None:
+    result = table.upsert([{**ANN, "at": {"day": "mon", "hour": 1.5}}])
+    assert result.widened_columns == ("at.hour",)
+    assert str(result).endswith("; widened columns: at.hour")
+    assert result.to_dict()["widened_columns"] == ["at.hour"]
+    assert "widen the column 'at.hour' of table people from int64 to double; whole numbers with more digits" in caplog.text

@@ -115,7 +115,8 @@ def test_integers_in_dicts_that_their_column_does_not_hold_are_not_cut() -> None
 
 
 def test_reals_in_dicts_are_not_cut_to_the_integers_of_their_column() -> None:
-    assert to_table([{"i": 1.0}], lambda: pa.schema({"i": pa.int32()})).schema.field("i").type == pa.float64()
+    assert to_table([{"i": 1.5}], lambda: pa.schema({"i": pa.int32()})).schema.field("i").type == pa.float64()
+    assert to_table([{"i": 1.0}], lambda: pa.schema({"i": pa.int32()})).to_pylist() == [{"i": 1}]
 
 
 def test_values_without_a_common_type_are_refused_with_their_column() -> None:

@@ -43,7 +43,7 @@ def print_properties(properties: Mapping[str, object], *, as_json: bool) -> None
 
 
 def json_value(value: object) -> object:
-    """Return a value as JSON has it: exact decimals, times and numbers that JSON lacks are texts.
+    """Return a value as JSON has it: exact decimals, times and numbers that JSON lacks are strings.
 
     Example:
         >>> json_value({"a": [1, float("inf")], "b": None})

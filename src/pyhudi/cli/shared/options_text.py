@@ -8,7 +8,7 @@ from pyhudi.errors import OptionError
 
 
 def pairs(strings: Iterable[str]) -> dict[str, str]:
-    """Return the options that texts state.
+    """Return the options that strings state.
 
     Raises:
         OptionError: a text is none.

@@ -36,7 +36,7 @@ def check_types(name: Any, columns: Any, using: Any, options: Any) -> None:
         raise UsageError(f"index '{name}': options is {options!r}; it must be a mapping of names to values")
     for option, value in (options or {}).items():
         if not isinstance(option, str) or value is None:
-            raise OptionError(f"index '{name}': the option {option!r} is {value!r}; options have texts for names, and values")
+            raise OptionError(f"index '{name}': the option {option!r} is {value!r}; options have strings for names, and values")
 
 
 def check_length(name: str, partition: str) -> None:

@@ -195,7 +195,7 @@ def _check_stored(request: IndexRequest, config: TableConfig, name: str) -> None
 def _secondary_index(request: IndexRequest, config: TableConfig, name: str, kind: pa.DataType) -> IndexDefinition:
     if not is_servable(kind):
         raise SchemaError(
-            f"column '{name}' has type {kind}; secondary indexes are of texts, whole and floating point numbers, dates and timestamps"
+            f"column '{name}' has type {kind}; secondary indexes are of strings, whole and floating point numbers, dates and timestamps"
         )
     refuse_unknown_options(request.name, request.options, ())
     return IndexDefinition(request.partition, SECONDARY_INDEX, IDENTITY, (name,), {}, index_version_of(config.version))

@@ -13,9 +13,9 @@ from pyhudi.spec.table.key_generator import KeyGeneratorType
 _TIMESTAMP_DOCS = {
     timestamp_keys.TYPE: "What the partition field of the generator TIMESTAMP holds.",
     timestamp_keys.UNIT: "Unit of the numbers of the type SCALAR, such as DAYS.",
-    timestamp_keys.INPUT_FORMAT: "Patterns of the texts of DATE_STRING and MIXED, in Joda-Time's letters; the first that fits counts.",
+    timestamp_keys.INPUT_FORMAT: "Patterns of the strings of DATE_STRING and MIXED, in Joda-Time's letters; the first that fits counts.",
     timestamp_keys.INPUT_DELIMITER: "Regular expression that parts these patterns.",
-    timestamp_keys.INPUT_ZONE: "Time zone of texts that name none.",
+    timestamp_keys.INPUT_ZONE: "Time zone of strings that name none.",
     timestamp_keys.OUTPUT_FORMAT: "Pattern of the partition path.",
     timestamp_keys.OUTPUT_ZONE: "Time zone of the partition path; that of the text, or of this machine, when not given.",
     timestamp_keys.ZONE: "Time zone of both; takes precedence over the other two.",

@@ -91,7 +91,7 @@ READING: tuple[ConfigKey, ...] = (
     served(
         "hoodie.datasource.read.extract.partition.values.from.path",
         "Partition columns have the values that the partition's path holds, not those in the files; with a timestamp-based key generator"
-        " they are texts then.",
+        " they are strings then.",
         Kind.FLAG,
         "false",
     ),

@@ -111,7 +111,7 @@ TABLES: tuple[ConfigKey, ...] = (
     ),
     served(
         "hoodie.table.timeline.timezone",
-        "Zone of instant texts; UTC for tables made by pyhudi.",
+        "Zone of instant strings; UTC for tables made by pyhudi.",
         default="UTC",
         choices=("UTC", "LOCAL"),
     ),

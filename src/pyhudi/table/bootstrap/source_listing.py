@@ -105,7 +105,7 @@ def with_folder_columns(schema: pa.Schema, folders: Iterable[str]) -> pa.Schema:
 
 
 def _type(strings: Sequence[str]) -> pa.DataType:
-    """Return the type of texts: one that gives the same texts back."""
+    """Return the type of strings: one that gives the same strings back."""
     if strings and all(_is_number(text) for text in strings):
         return pa.int32() if all(-_MOST_INT <= int(text) <= _MOST_INT for text in strings) else pa.int64()
     if strings and all(_is_date(text) for text in strings):

@@ -74,7 +74,7 @@ class MergeSource:
 
 
 def plain_columns(rows: pa.Table) -> pa.Table:
-    """Return rows with texts as Arrow's plain strings, which can be compared with those of a table; categories as their values."""
+    """Return rows with strings as Arrow's plain strings, which can be compared with those of a table; categories as their values."""
     fields = [pa.field(field.name, _plain_type(field.type)) for field in rows.schema]
     return rows.cast(pa.schema(fields))
 

@@ -45,6 +45,21 @@ class ColumnDifference:
     new: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class WidenedColumn:
+    """A column, by its dotted path, and its types before and after a write."""
+
+    path: str
+    old: pa.DataType
+    new: pa.DataType
+
+    @property
+    def rounds(self) -> bool:
+        """Whether the new type cannot hold all whole numbers that the old one holds."""
+        is_wide = pt.is_int64(self.old) or (pt.is_int32(self.old) and pt.is_float32(self.new))
+        return bool(is_wide and pt.is_floating(self.new))
+
+
 def missing_columns(options: Options) -> MissingColumns:
     """Return what the options of a write say about missing columns."""
     if options.flag(FILL_OPTION) or options.flag(_DROP_OPTION):
@@ -102,12 +117,32 @@ def check_columns(table: pa.Schema, data: pa.Schema, policy: MissingColumns, nam
     return difference
 
 
+def widened_columns(before: pa.Schema, after: pa.Schema) -> tuple[WidenedColumn, ...]:
+    """Return the columns of a table that a write gave a wider type, at any depth.
+
+    Example:
+        >>> widened_columns(pa.schema({"id": pa.int64(), "price": pa.int32()}), pa.schema({"id": pa.int64(), "price": pa.float64()}))
+        (WidenedColumn(path='price', old=DataType(int32), new=DataType(double)),)
+    """
+    if before.equals(after):
+        return ()
+    pairs = [(field.type, after.field(field.name).type, field.name) for field in before if field.name in after.names]
+    return tuple(widened for pair in pairs for widened in _widened(*pair))
+
+
+def _widened(before: pa.DataType, after: pa.DataType, path: str) -> Iterator[WidenedColumn]:
+    inner = list(_inner_types(before, after, path))
+    for pair in inner:
+        yield from _widened(*pair)
+    if before != after and not inner and not pt.is_nested(before):
+        yield WidenedColumn(path, before, after)
+
+
 def log_widened(before: pa.Schema, after: pa.Schema, name: str) -> None:
     """Name in the log the columns that data of a wider type widen, for good."""
-    for field in before:
-        new = after.field(field.name).type if field.name in after.names else field.type
-        if new != field.type and compare_columns(pa.schema([field]), pa.schema([field.with_type(new)])) == ColumnDifference():
-            _log.warning("the data widen the column '%s' of table %s from %s to %s", field.name, name, field.type, new)
+    for column in widened_columns(before, after):
+        rounding = "; whole numbers with more digits than it holds are rounded" if column.rounds else ""
+        _log.warning("the data widen the column '%s' of table %s from %s to %s%s", column.path, name, column.old, column.new, rounding)
 
 
 def refuse_incomplete_rows(rows: Sequence[Mapping[str, object]], names: Iterable[str], table: pa.Schema) -> None:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from pyhudi.errors import SchemaError, UsageError
 from pyhudi.spec.arguments import check_strings
 from pyhudi.write.input.data_columns import refuse_incomplete_rows
+from pyhudi.write.input.fitted_values import fitted_numbers, fitted_reals
 from pyhudi.write.input.parquet_rows import are_paths, read_paths
 
 _ARROW_ERRORS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError)
@@ -26,7 +27,8 @@ def to_table(data: object, schema: Callable[[], pa.Schema] | None = None, *, com
             Parquet file or of a folder of them, or a list of paths; a list or generator of Arrow batches, of frames or of dicts; a dataset
             of pyarrow; a DataFrame of Spark Connect, whose rows come to this process; or any object with `__arrow_c_stream__`. Generators
             and readers are read to their end.
-        schema: gives the table's columns; dicts in a column of maps are taken for maps.
+        schema: gives the table's columns; dicts in a column of maps are taken for maps, numbers of Python take the width of their column,
+            and reals of Python and pandas that are integers go to columns of integers as such.
         complete: refuse dicts that lack an entry which others have, and which is a column of `schema`.
 
     Raises:
@@ -38,10 +40,10 @@ def to_table(data: object, schema: Callable[[], pa.Schema] | None = None, *, com
         {'a': [1, 2], 'b': [None, 'x']}
     """
     try:
-        table = _arrow_of(data)
+        table = _arrow_of(data, schema)
         if table is None:
             items = list(data) if isinstance(data, Iterator) and not hasattr(data, "read") else data
-            table = _concatenated(items)
+            table = _concatenated(items, schema)
             if table is None:
                 table = _rows_of_python(items, schema, complete=complete)
     except (ValueError, TypeError, *_ARROW_ERRORS) as error:
@@ -64,7 +66,7 @@ def _no_columns(row_count: int) -> SchemaError:
     return SchemaError(f"The data have no columns, and {row_count} rows: each row needs the columns of the table. Nothing was written.")
 
 
-def _arrow_of(data: object) -> pa.Table | None:
+def _arrow_of(data: object, schema: Callable[[], pa.Schema] | None) -> pa.Table | None:
     """Return the rows of Arrow data and of data frames; None for other data."""
     if isinstance(data, pa.Table):
         return data
@@ -73,7 +75,7 @@ def _arrow_of(data: object) -> pa.Table | None:
     if type(data).__module__.startswith("pyspark.sql.connect."):
         return data.toArrow()  # type: ignore[attr-defined]
     if _is_pandas(data):
-        return pa.Table.from_pandas(data, preserve_index=False).replace_schema_metadata(None)
+        return _from_pandas(data, schema)
     if hasattr(data, "__arrow_c_stream__"):
         return pa.RecordBatchReader.from_stream(data).read_all()
     if _is_dataset(data):
@@ -81,13 +83,19 @@ def _arrow_of(data: object) -> pa.Table | None:
     return data.collect().to_arrow() if _is_lazy_frame(data) else None  # type: ignore[attr-defined]
 
 
-def _concatenated(items: object) -> pa.Table | None:
+def _from_pandas(data: object, schema: Callable[[], pa.Schema] | None) -> pa.Table:
+    table = pa.Table.from_pandas(data, preserve_index=False).replace_schema_metadata(None)
+    has_reals = any(pa.types.is_floating(field.type) for field in table.schema)
+    return fitted_reals(table, schema()) if has_reals and schema is not None else table
+
+
+def _concatenated(items: object, schema: Callable[[], pa.Schema] | None) -> pa.Table | None:
     """Return the rows of a list of batches or frames, which must have the same columns; None for other data."""
     if not isinstance(items, list) or not items:
         return None
     tables = []
     for item in items:
-        table = _arrow_of(item)
+        table = _arrow_of(item, schema)
         if table is None:
             return None
         tables.append(table)
@@ -156,32 +164,9 @@ def _column(values: Sequence[object], name: str, column_type: pa.DataType | None
         if column_type is not None and pa.types.is_map(column_type):
             return _map_column(values, name, column_type)
         array = pa.array(values)
-        return array if column_type is None else _in_width(array, column_type)
+        return array if column_type is None else fitted_numbers(array, column_type)
     except (TypeError, OverflowError, *_ARROW_ERRORS) as error:
         raise SchemaError(f"The values of column '{name}' have no common type: {error}") from error
-
-
-def _in_width(array: pa.Array, column_type: pa.DataType) -> pa.Array:
-    """Return numbers in the width of their column: Python has but one for integers and one for reals, which says nothing about the
-    column's. Integers that do not fit stay as they are, for a caller who decides whether the column grows.
-    """
-    if array.type.equals(column_type) or not _differs_in_width(array.type, column_type):
-        return array
-    try:
-        return array.cast(column_type)
-    except pa.ArrowInvalid:
-        return array
-
-
-def _differs_in_width(given: pa.DataType, column_type: pa.DataType) -> bool:
-    """Tell whether two types are of one kind, with numbers of other widths at most."""
-    if pa.types.is_struct(given) and pa.types.is_struct(column_type):
-        pairs = [(field, column_type.field(field.name)) for field in given if column_type.get_field_index(field.name) >= 0]
-        return len(pairs) == given.num_fields == column_type.num_fields and all(_differs_in_width(one.type, two.type) for one, two in pairs)
-    if pa.types.is_list(given) and pa.types.is_list(column_type):
-        return _differs_in_width(given.value_type, column_type.value_type)
-    kinds = (pa.types.is_signed_integer, pa.types.is_floating)
-    return given.equals(column_type) or any(kind(given) and kind(column_type) for kind in kinds)
 
 
 def _map_column(values: Sequence[object], name: str, column_type: pa.MapType) -> pa.Array:

@@ -18,7 +18,7 @@ from pyhudi.schema.meta_columns import without_meta_columns
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.timeline.pending_clustering import clustered_groups
-from pyhudi.write.input.data_columns import added_columns
+from pyhudi.write.input.data_columns import added_columns, widened_columns
 from pyhudi.write.input.prepare_rows import TableSchema, evolve_schema, record_context, with_path_columns
 from pyhudi.write.options.write_config import WriteConfig
 from pyhudi.write.pipeline.write_stage import PlanningContext, TaggedBatch, Tagger, WriteRequest, WriteStage
@@ -39,6 +39,7 @@ class PlannedWrite:
     batch: TaggedBatch
     plan: WritePlan
     new_columns: tuple[str, ...]
+    widened_columns: tuple[str, ...]
 
 
 @contextlib.contextmanager
@@ -66,7 +67,9 @@ def plan_rows(
     """
     stage = _stage(context, stored, latest, request, config, tagger)
     with tagger.tag(stage) as batch:
-        yield PlannedWrite(stored, stage.schema, batch, _plan(stage, batch, tagger), added_columns(stored.columns, stage.schema.columns))
+        before, after = stored.columns, stage.schema.columns
+        widened = tuple(column.path for column in widened_columns(before, after))
+        yield PlannedWrite(stored, stage.schema, batch, _plan(stage, batch, tagger), added_columns(before, after), widened)
 
 
 def _stage(
