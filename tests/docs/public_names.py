@@ -33,7 +33,7 @@ def all_errors() -> dict[str, type[errors.HudiError]]:
 
 def members(cls: type) -> Iterator[tuple[str, Any]]:
     """Public methods and properties of a class, as functions."""
-    parts = [part for part in cls.__mro__ if part is cls or part.__module__.startswith("pyhudi.table.methods.")]
+    parts = [part for part in cls.__mro__ if part is cls or part.__module__.startswith("pyhudi.table.")]
     for name, result in ((name, result) for part in parts for name, result in vars(part).items()):
         if name.startswith("_"):
             continue

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import pty
-import struct
 import subprocess
 import sys
-import termios
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +16,7 @@ from click.testing import CliRunner, Result
 from pyhudi import HudiTable
 from pyhudi.cli.look.rows_output import json_value, text_value
 from pyhudi.cli.main import main
+from tests.terminal import run_on_terminal
 
 
 @pytest.fixture
@@ -44,23 +40,8 @@ def rows(command: str, table: HudiTable, *arguments: str) -> list[dict[str, Any]
 
 def on_terminal(columns: int, *arguments: str, **environment: str) -> str:
     """What the command prints on a terminal of so many columns."""
-    leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    variables = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR")}
-    variables |= {"TERM": "xterm-256color", **environment}
-    with subprocess.Popen([sys.executable, "-m", "pyhudi", *arguments], stdin=follower, stdout=follower, stderr=follower, env=variables):
-        os.close(follower)
-        printed = b""
-        while True:
-            try:
-                part = os.read(leader, 65536)
-            except OSError:  # the terminal is closed
-                break
-            if not part:
-                break
-            printed += part
-    os.close(leader)
-    return printed.decode()
+    visible, _ = run_on_terminal(["-m", "pyhudi", *arguments], environment, columns=columns)
+    return visible
 
 
 def test_tables_below_a_folder_are_listed(table: HudiTable, tmp_path: Path) -> None:

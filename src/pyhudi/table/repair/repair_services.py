@@ -79,6 +79,9 @@ class RepairServices(VersionServices):
         Args:
             dry_run: only return what would be removed.
 
+        Returns:
+            The files that were removed.
+
         Raises:
             LockTimeoutError: another writer held the table for too long.
 

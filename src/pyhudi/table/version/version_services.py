@@ -58,6 +58,9 @@ class VersionServices:
             engine: runs the tasks of the compaction; threads of this process by default.
             progress: called with how many of these tasks are done.
 
+        Returns:
+            Both versions, what was compacted and rolled back, and the properties that changed.
+
         Raises:
             UsageError: the version is older than the table's.
             UnsupportedError: the table has something that the version cannot express; nothing was changed.
@@ -112,6 +115,9 @@ class VersionServices:
             options: `hoodie.*` options of the compaction.
             engine: runs the tasks of the compaction; threads of this process by default.
             progress: called with how many of these tasks are done.
+
+        Returns:
+            Both types, what was compacted and rolled back, and the properties that changed.
 
         Raises:
             OptionError: there is no such type.

@@ -1,0 +1,1 @@
+"""Parts of `table.services`: savepoints and restore, indexes, compaction and clustering."""
