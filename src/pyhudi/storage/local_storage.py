@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, StorageError
+from pyhudi.storage.entry_kinds import entry_status, is_file, not_a_file, status_of
 from pyhudi.storage.file_lock import FileLock
 from pyhudi.storage.lock_record import LOCK_FILE, check_lock_inside
 from pyhudi.storage.storage_paths import open_folder, split_file_path, split_path
@@ -63,7 +64,7 @@ class LocalStorage:
         with self._translate_error(path):
             try:
                 with open_folder(self.root, split_path(path)) as folder, os.scandir(folder) as entries:
-                    statuses = [_entry_status(self.uri, prefix, entry) for entry in entries]
+                    statuses = [entry_status(self.uri, prefix, entry) for entry in entries]
             except (FileNotFoundError, NotADirectoryError):
                 return []
         return sorted((status for status in statuses if status is not None), key=attrgetter("path"))
@@ -73,7 +74,7 @@ class LocalStorage:
         with self._translate_error(path):
             try:
                 with open_folder(self.root, split_path(path)) as folder, os.scandir(folder) as entries:
-                    return tuple(sorted(entry.name for entry in entries if _is_file(self.uri, path, entry)))
+                    return tuple(sorted(entry.name for entry in entries if is_file(self.uri, path, entry)))
             except (FileNotFoundError, NotADirectoryError):
                 return ()
 
@@ -83,7 +84,7 @@ class LocalStorage:
         with self._translate_error(path):
             try:
                 with open_folder(self.root, segments[:-1]) as folder:
-                    return _status(self.uri, path, os.stat(segments[-1] if segments else ".", dir_fd=folder, follow_symlinks=False))
+                    return status_of(self.uri, path, os.stat(segments[-1] if segments else ".", dir_fd=folder, follow_symlinks=False))
             except (FileNotFoundError, NotADirectoryError):
                 return None
 
@@ -101,7 +102,7 @@ class LocalStorage:
             descriptor = os.open(name, _READ, dir_fd=folder)
             if not stat_bits.S_ISREG(mode := os.fstat(descriptor).st_mode):
                 os.close(descriptor)
-                raise _no_file(self.uri, path, mode)
+                raise not_a_file(self.uri, path, mode)
             return os.fdopen(descriptor, "rb")
 
     @contextlib.contextmanager
@@ -234,41 +235,6 @@ class LocalStorage:
             raise AlreadyExistsError(f"file '{path}' of table {self.uri} exists already") from error
         finally:
             os.unlink(temporary, dir_fd=folder)
-
-
-def _entry_status(uri: str, prefix: str, entry: os.DirEntry[str]) -> FileStatus | None:
-    """Return the status of an entry; None when it vanished since the folder was read, as temporary files of writers do.
-
-    That one file is missing says nothing about the folder: taken for the folder's own absence it would make a table look empty.
-    """
-    try:
-        return _status(uri, prefix + entry.name, entry.stat(follow_symlinks=False))
-    except FileNotFoundError:
-        return None
-
-
-def _no_file(uri: str, path: str, mode: int) -> CorruptTableError:
-    kinds = {stat_bits.S_IFDIR: "a folder", stat_bits.S_IFIFO: "a named pipe", stat_bits.S_IFSOCK: "a socket"}
-    kind = kinds.get(stat_bits.S_IFMT(mode), "a device")
-    return CorruptTableError(f"'{path}' of table {uri} is {kind} where a file should be: restore the file from a copy")
-
-
-def _is_file(uri: str, path: str, entry: os.DirEntry[str]) -> bool:
-    if entry.is_file(follow_symlinks=False):
-        return True
-    if not entry.is_dir(follow_symlinks=False):
-        _entry_status(uri, f"{path}/" if path else "", entry)  # what is neither is refused
-    return False
-
-
-def _status(uri: str, path: str, stat: os.stat_result) -> FileStatus | None:
-    if stat_bits.S_ISDIR(stat.st_mode):
-        return FileStatus(path, 0, stat.st_mtime_ns // 1_000_000, is_dir=True)
-    if stat_bits.S_ISREG(stat.st_mode):
-        return FileStatus(path, stat.st_size, stat.st_mtime_ns // 1_000_000)
-    if stat_bits.S_ISLNK(stat.st_mode):
-        return None
-    raise _no_file(uri, path, stat.st_mode)
 
 
 def _write_temporary(name: str, data: bytes, folder: int) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from pyhudi.cache import LruCache
-from pyhudi.errors import UnsupportedError
+from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
@@ -86,6 +86,7 @@ class History(Mapping[str, str]):
         """Return what the completed file of an archived instant held.
 
         Raises:
+            CorruptTableError: the archive lists the instant, and the file that should hold it does not.
             FileNotFoundError: it is not archived.
         """
         for _ in self._attempts():
@@ -93,6 +94,12 @@ class History(Mapping[str, str]):
                 for row in self._rows(self._storage, file.path, _CONTENT):
                     if row[_CONTENT[0]] == instant.requested and row[_CONTENT[2]] == instant.action.value:
                         return row[_CONTENT[3]] or b""
+        for file in self._files_about(instant.requested):
+            if any((row.requested, row.action) == (instant.requested, instant.action.value) for row in self._names_of(file).rows):
+                raise CorruptTableError(
+                    f"archive file '{file.path}' of table {self._storage.uri} is damaged: it lists {instant.action} {instant.requested}"
+                    " and does not hold its content; restore the file from a copy"
+                )
         raise FileNotFoundError(f"{instant.action} {instant.requested} of table {self._storage.uri} is not in its archive")
 
     def __getitem__(self, requested: str) -> str:

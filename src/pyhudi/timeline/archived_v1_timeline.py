@@ -13,9 +13,10 @@ from pyhudi.codec.actions.archived_v1 import ARCHIVE_FILE, decode_archive
 from pyhudi.codec.actions.commit_metadata import decode_commit
 from pyhudi.errors import UnsupportedError
 from pyhudi.spec.actions.commit import CommitMetadata
-from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.spec.instant import Action, Instant, State, parse_instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import FileStatus, Storage
+from pyhudi.timeline.archive_gaps import check_no_gap
 from pyhudi.timeline.archived_timeline_lsm import RowReader, archived_rows
 
 #: Hudi rolls its archive files at a small part of this.
@@ -38,7 +39,7 @@ def archived_instants(storage: Storage, config: TableConfig, rows: RowReader) ->
     """Yield the archived instants by requested time. `rows` reads Parquet; layout 1 has none.
 
     Raises:
-        CorruptTableError: a file of the archive is damaged.
+        CorruptTableError: a file of the archive is damaged, or missing in the midst of others.
         UnsupportedError: it holds an action unknown to table versions 6 to 9.
     """
     return _of_layout_1(storage, config) if config.layout == 1 else _of_layout_2(storage, config, rows)
@@ -51,14 +52,27 @@ def _of_layout_2(storage: Storage, config: TableConfig, rows: RowReader) -> Iter
 
 
 def _of_layout_1(storage: Storage, config: TableConfig) -> Iterator[ArchivedInstant]:
+    active = _completed(storage, config)  # first, so that an instant that is archived meanwhile is in one of the two or in both
     by_key: dict[tuple[str, str], ArchivedInstant] = {}
+    writes: dict[str, tuple[str, CommitMetadata]] = {}
+    known: set[str] = set()
     for file in archive_files(storage, config):
         for entry in decode_archive(storage.read(file.path, max_bytes=MAX_ARCHIVE_FILE_BYTES)):
             if entry.state.upper() == State.COMPLETED.name:
                 instant = Instant(entry.requested, _action(storage, entry.action), State.COMPLETED)
                 by_key[entry.requested, entry.action] = ArchivedInstant(instant, entry.metadata, entry.transition_time)
+                known.update((entry.requested, *entry.rolled_back))
+                if entry.metadata is not None:
+                    writes[entry.requested] = (file.path, entry.metadata)
+    check_no_gap(storage, config, writes, known, active)
     for key in sorted(by_key):
         yield by_key[key]
+
+
+def _completed(storage: Storage, config: TableConfig) -> list[Instant]:
+    """Return the completed instants of the timeline's folder, the oldest first."""
+    instants = (parse_instant(status.name, config.layout) for status in storage.list(config.timeline_path) if not status.is_dir)
+    return sorted((one for one in instants if one is not None and one.is_completed), key=lambda one: one.requested)
 
 
 def archive_files(storage: Storage, config: TableConfig) -> list[FileStatus]:

@@ -14,7 +14,7 @@ from pyhudi.errors import CorruptTableError
 from pyhudi.spec.actions.restore import RestorePlan
 from pyhudi.spec.instant import Action, Instant, State, parse_instant
 from pyhudi.spec.table.table_config import TableConfig
-from pyhudi.storage.storage_protocol import FileStatus, Storage
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.archived_timeline import History
 from pyhudi.timeline.archived_timeline_lsm import RowReader, last_archived
 from pyhudi.timeline.clock import format_instant, zone_of
@@ -98,28 +98,17 @@ def timeline_files(storage: Storage, config: TableConfig) -> dict[str, int | Non
     action completed: in layout 1, and of what an upgrade left in layout 2.
 
     Raises:
-        CorruptTableError: a folder of layout 1 has the name of an instant.
+        CorruptTableError: a folder, link or pipe has the name of an instant.
     """
     path = config.timeline_path
     if config.layout == 1:
-        entries = storage.list(path)
-        _refuse_folders(storage, entries)
-        return {status.name: status.modified_ms for status in entries if not status.is_dir}
+        return {status.name: status.modified_ms for status in storage.list(path) if not status.is_dir}
     files: dict[str, int | None] = dict.fromkeys(storage.file_names(path))
     for name in files:
         if "_" not in name and (instant := parse_instant(name, 2)) is not None and instant.is_completed:
             status = storage.stat(f"{path}/{name}")
             files[name] = None if status is None else status.modified_ms
     return files
-
-
-def _refuse_folders(storage: Storage, entries: Iterable[FileStatus]) -> None:
-    """Refuse a folder that has the name of an instant: left out, a completed commit would count as a failed write."""
-    for status in entries:
-        if status.is_dir and parse_instant(status.name, 1) is not None:
-            raise CorruptTableError(
-                f"'{status.path}' of table {storage.uri} is a folder where a file should be: restore the file from a copy"
-            )
 
 
 def _instants(files: Mapping[str, int | None], layout: int) -> list[tuple[Instant, int | None]]:

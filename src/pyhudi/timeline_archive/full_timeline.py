@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.base_file.parquet_input import open_parquet
+from pyhudi.timeline.archived_timeline_lsm import COLUMNS
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.timeline import Timeline
 
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
     from pyhudi.storage.storage_protocol import Storage
 
 _BATCH_ROWS = 1024
+#: Columns of requested times, completion times and actions; the others hold bytes.
+_TEXT_COLUMNS: Final = frozenset(COLUMNS[:3])
 
 
 def load_full_timeline(storage: Storage, config: TableConfig, *, files: Mapping[str, int | None] | None = None) -> Timeline:
@@ -30,11 +35,14 @@ def read_rows(storage: Storage, path: str, columns: Sequence[str]) -> Iterator[M
     """Yield the rows of one file as mappings of these columns; the `RowReader` of `pyhudi.timeline.archived_timeline_lsm`.
 
     Raises:
-        CorruptTableError: the file is damaged, missing, or lacks one of the columns.
+        CorruptTableError: the file is damaged, missing, or lacks one of the columns, or a name in it is no text.
     """
     with open_parquet(storage, path) as parquet:
-        missing = [name for name in columns if name not in parquet.schema_arrow.names]
-        if missing:
-            raise CorruptTableError(f"File '{path}' of the table at {storage.uri} has no column '{missing[0]}'.")
+        schema = parquet.schema_arrow
+        for name in columns:
+            if name not in schema.names:
+                raise CorruptTableError(f"File '{path}' of the table at {storage.uri} has no column '{name}'.")
+            if name in _TEXT_COLUMNS and schema.field(name).type != pa.string():
+                raise CorruptTableError(f"File '{path}' of the table at {storage.uri} has no text in its column '{name}'.")
         for batch in parquet.iter_batches(_BATCH_ROWS, columns=list(columns)):
             yield from batch.to_pylist()

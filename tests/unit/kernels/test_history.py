@@ -38,3 +38,12 @@ def test_damaged_file_is_named(storage: MemoryStorage) -> None:
     storage.replace(PATH, b"PAR1")
     with pytest.raises(CorruptTableError, match=PATH):
         list(read_rows(storage, PATH, ["instantTime"]))
+
+
+def test_name_that_is_no_text_is_damage(storage: MemoryStorage) -> None:
+    """A flipped bit of the footer, which has no checksum, turns text into bytes."""
+    output = io.BytesIO()
+    pq.write_table(pa.table({"instantTime": [b"1"], "action": ["commit"]}), output)
+    storage.replace(PATH, output.getvalue())
+    with pytest.raises(CorruptTableError, match=rf"{PATH}.*'instantTime'"):
+        list(read_rows(storage, PATH, ["instantTime", "action"]))

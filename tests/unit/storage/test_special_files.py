@@ -81,15 +81,31 @@ def read_and_compare(base: Path, good: Any, name: str) -> None:
     assert result == good if result is not None else name in problem
 
 
-def test_folder_with_the_name_of_a_completed_commit_is_damage_and_no_failed_write(tmp_path: Path) -> None:
-    """Version 6 lists its timeline with the kinds of the entries; the commit only appended, so that nothing else tells of it."""
-    options = {"hoodie.write.table.version": "6"}
+def make_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def make_link(path: Path) -> None:
+    target = path.with_name("target")
+    target.write_text("{}")
+    path.symlink_to(target)
+
+
+KINDS: dict[str, Callable[[Path], None]] = {"a folder": make_folder, "a link": make_link, "a named pipe": os.mkfifo}
+
+
+@pytest.mark.parametrize("version", ["6", "8", "9"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_completed_commit_that_is_no_file_is_damage_and_no_failed_write(tmp_path: Path, version, kind) -> None:
+    """The table has no metadata table and its commits only append to log files: nothing else tells of the newest commit."""
+    options = {"hoodie.write.table.version": version}
     table = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"], table_type="MERGE_ON_READ", options=options)
+    unlisted = {"hoodie.metadata.enable": "false"}
     for turn in range(2):
-        table.upsert([ride(1, value=turn)])
-    newest = max((tmp_path / "t" / ".hoodie").glob("*.deltacommit"))
+        table.upsert([ride(1, value=turn)], unlisted)
+    newest = max((tmp_path / "t" / ".hoodie").rglob("*.deltacommit"))
     newest.unlink()
-    newest.mkdir()
-    for use in (lambda: HudiTable.open(tmp_path / "t").to_arrow(), lambda: table.upsert([ride(2)])):
-        with pytest.raises(CorruptTableError, match=rf"{newest.name}'.*is a folder"):
+    KINDS[kind](newest)
+    for use in (lambda: HudiTable.open(tmp_path / "t").to_arrow(), lambda: table.upsert([ride(2)], unlisted), table.history):
+        with pytest.raises(CorruptTableError, match=rf"{newest.name}'.*is {kind}"):
             use()

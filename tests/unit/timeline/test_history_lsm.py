@@ -184,3 +184,16 @@ def test_file_of_another_size_than_listed_is_damage(history, layout_2) -> None:
     history.storage.replace(f"{FOLDER}/{name}", b"12")
     with pytest.raises(CorruptTableError, match=name):
         listed(history, layout_2)
+
+
+def test_archive_file_that_lists_an_instant_and_lacks_its_content_is_damage(history, layout_2) -> None:
+    """An instant that was never archived is another matter: its file is looked for elsewhere."""
+    name = history.file(1, 3)
+    history.manifest(1, name)
+    archive = History(history.storage, layout_2, history)
+    listed_instant = archive.find(at(2))[0]
+    history.rows[f"{FOLDER}/{name}"] = []
+    with pytest.raises(CorruptTableError, match=rf"{name}.*commit {at(2)}"):
+        archive.content(listed_instant)
+    with pytest.raises(FileNotFoundError):
+        archive.content(Instant(at(7), Action.COMMIT, State.COMPLETED, at(8)))

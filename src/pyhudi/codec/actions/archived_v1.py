@@ -33,13 +33,16 @@ _METADATA_FIELDS = ("hoodieCommitMetadata", "hoodieReplaceCommitMetadata", "Hood
 
 @dataclass(frozen=True, slots=True)
 class ArchivedEntry:
-    """One archived state file: requested time, action text, state text, and the commit metadata of actions that write data."""
+    """One archived state file: requested time, action text, state text, the commit metadata of actions that write data, and the requested
+    times of what a rollback rolled back.
+    """
 
     requested: str
     action: str
     state: str
     metadata: CommitMetadata | None = None
     transition_time: str | None = None
+    rolled_back: tuple[str, ...] = ()
 
 
 def decode_archive(data: bytes) -> Iterator[ArchivedEntry]:
@@ -104,6 +107,7 @@ def _entry(record: Mapping[str, Any]) -> ArchivedEntry:
         state=state if isinstance(state, str) else "COMPLETED",
         metadata=None if metadata is None else metadata_from(metadata),
         transition_time=transition if isinstance(transition, str) else None,
+        rolled_back=tuple((record.get("hoodieRollbackMetadata") or {}).get("commitsRollback") or ()),
     )
 
 
