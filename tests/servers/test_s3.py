@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,12 +19,23 @@ from pyhudi.errors import StorageError, TableNotFound
 from pyhudi.locks.conditional_object import StoreObject, Version
 from pyhudi.locks.storage_lock import StorageLock, StorageProvider
 from pyhudi.storage.lock_record import LOCK_FILE_OPTION
+from pyhudi.storage.remote import cloud_client
 from pyhudi.storage.remote.cloud_storage import CloudStorage
+from pyhudi.storage.remote.listed_storage import listed_while
 from pyhudi.testing.storage_suite import StorageSuite
 from tests.not_none import not_none
+from tests.unit.storage.cloud_store import CountingObstore
 
 _NUMBERS = itertools.count()
 SCHEMA = pa.schema({"id": pa.int64(), "v": pa.string()})
+
+
+class TestListedS3Storage(StorageSuite):
+    @pytest.fixture
+    def storage(self, bucket: dict[str, str], tmp_path: Path) -> Iterator[CloudStorage]:
+        options = {**bucket, LOCK_FILE_OPTION: str(tmp_path / "lock")}
+        with listed_while(CloudStorage(f"s3://bucket/listed/{next(_NUMBERS)}", tuple(sorted(options.items())))) as storage:
+            yield storage
 
 
 class TestS3Storage(StorageSuite):
@@ -121,6 +133,21 @@ def test_writers_on_one_store_lose_and_double_nothing_though_one_is_killed(bucke
     assert len(keys) == len(set(keys))
     assert written <= set(keys)
     assert len(set(keys) - written) <= 1, "the killed writer may have completed a commit that it could not report any more"
+
+
+def test_one_row_is_written_by_twenty_requests_and_read_by_four(bucket: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    counting = CountingObstore()
+    monkeypatch.setattr(cloud_client, "obstore_functions", lambda: counting)
+    url = "s3://bucket/budget"
+    options = {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
+    HudiTable.create(url, SCHEMA, name="budget", keys=["id"], storage_options=bucket)
+    for key in (1, 2, 2):
+        counting.requests.clear()
+        HudiTable.open(url, bucket).upsert([{"id": key, "v": "x"}], options=options)
+    assert counting.counts() == {"PUT": 13, "LIST": 4, "GET": 2, "DELETE": 1}
+    counting.requests.clear()
+    assert HudiTable.open(url, bucket).to_arrow().num_rows == 2
+    assert counting.counts() == {"LIST": 2, "GET": 2}
 
 
 def test_missing_bucket_and_wrong_credentials_are_no_damage(bucket: dict[str, str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from pyhudi.errors import ConflictError, StorageError, UnsupportedError
+from pyhudi.locks.known_objects import as_it_is_now
 from pyhudi.spec.actions.commit import WriteStat
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.instant import Action, Instant
@@ -98,16 +99,22 @@ def check_lock_held(table: LockedTable, instant: Instant) -> None:
         )
 
 
-def check_timeline_unchanged(table: LockedTable, mdt: str) -> None:
+def check_timeline_unchanged(table: LockedTable, inflight: Instant) -> None:
     """Refuse to commit when others changed the timeline since it was loaded: a process writes without the lock.
+
+    Args:
+        table: the table; its storage is asked, whatever was listed before.
+        inflight: the write's own instant, which must still be there.
 
     Raises:
         ConflictError: names a file that appeared or vanished.
     """
-    now = table.storage.file_names(table.config.timeline_path)
-    changed = [name for name in table.timeline_files.symmetric_difference(now) if not name.startswith((mdt, "."))]
+    now = as_it_is_now(table.storage).file_names(table.config.timeline_path)
+    changed = [name for name in table.timeline_files.symmetric_difference(now) if not name.startswith((inflight.requested, "."))]
     if changed:
         raise ConflictError(
             f"'{min(changed)}' on the timeline of table {table.storage.uri} was changed by a writer that does not hold the table's lock. "
             "Nothing of this write is visible; try again when the other is done."
         )
+    if inflight.file_name(table.config.layout) not in now:
+        raise ConflictError(f"{inflight.action} {inflight.requested} of table {table.storage.uri} was rolled back by another writer")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pyhudi.errors import ConflictError, LockTimeoutError
 from pyhudi.index.key_encoding import with_key_encoding
 from pyhudi.locks.choose_lock import hold_lock
+from pyhudi.locks.known_objects import known_while_locked
 from pyhudi.locks.provided_storage import ProvidedLock
 from pyhudi.metadata_table.lifecycle.prepare_metadata import refuse_unserved
 from pyhudi.spec.instant import Action
@@ -89,16 +90,16 @@ def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids, *, res
         ConflictError: a restore is pending.
         UnsupportedError: the table has features whose writing is not served.
     """
-    with hold_lock(storage, wait_s) as lock:
-        recover_properties(storage)
-        config = _writable_config(storage)
-        refuse_unserved(storage, config)
-        timeline, files = _load(storage, config)
+    with hold_lock(storage, wait_s) as lock, known_while_locked(storage) as known:
+        recover_properties(known)
+        config = _writable_config(known)
+        refuse_unserved(known, config)
+        timeline, files = _load(known, config)
         if not restores:
             _check_not_restored(storage, timeline)
         times = InstantClock(clock, config.timeline_zone, timeline.greatest_time(), storage.uri)
         try:
-            yield LockedTable(storage, config, timeline, files, clock, times, ids, lock)
+            yield LockedTable(known, config, timeline, files, clock, times, ids, lock)
         finally:
             if isinstance(lock, ProvidedLock):
                 times.outlast(lock.clock_skew_s)

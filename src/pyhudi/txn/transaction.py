@@ -142,7 +142,7 @@ class Transaction:
         if self._sends_heartbeats:
             self._heartbeat.check_alive()
         reconcile_files(table.storage, self.instant, stats)
-        self._check_unchanged()
+        self._check_unchanged(self._inflight)
         metadata = CommitMetadata(
             stats=stats_by_partition(stats),
             extra_metadata={
@@ -176,9 +176,9 @@ class Transaction:
             return Action.REPLACE_COMMIT
         return Action.DELTA_COMMIT if self.table.config.is_merge_on_read else Action.COMMIT
 
-    def _check_unchanged(self) -> None:
+    def _check_unchanged(self, inflight: Instant) -> None:
         if not self._has_concurrent_writers:  # who put their requested writes inflight without the lock
-            check_timeline_unchanged(self.table, self.instant)
+            check_timeline_unchanged(self.table, inflight)
 
     def _profile_content(self, profile: CommitMetadata | None) -> bytes:
         if profile is None:

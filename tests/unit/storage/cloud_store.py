@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pyhudi.storage.remote import cloud_storage
+from pyhudi.storage.remote import cloud_client
 
 obstore = pytest.importorskip("obstore")
 
@@ -49,8 +49,8 @@ def serve_from_memory(monkeypatch: pytest.MonkeyPatch) -> CountingObstore:
     """Let all tables in the cloud be in memory, one store for each URL, and return the counter of their requests."""
     stores: dict[str, Any] = {}
     counting = CountingObstore()
-    monkeypatch.setattr(cloud_storage, "open_store", lambda url, _: stores.setdefault(url, obstore.store.MemoryStore()))
-    monkeypatch.setattr(cloud_storage, "_obstore", lambda: counting)
+    monkeypatch.setattr(cloud_client, "open_store", lambda url, _: stores.setdefault(url, obstore.store.MemoryStore()))
+    monkeypatch.setattr(cloud_client, "obstore_functions", lambda: counting)
     return counting
 
 

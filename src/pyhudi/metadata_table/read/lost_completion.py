@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from pyhudi.errors import CorruptTableError, HudiError
 from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.locks.known_objects import as_it_is_now
 from pyhudi.metadata_table.format.metadata_partitions import FILES
 from pyhudi.metadata_table.read.writer_table import FOLDER
 from pyhudi.spec.files.file_names import parse_base_file_name, parse_log_file_name
@@ -39,7 +40,9 @@ def check_no_completion_lost(storage: Storage, config: TableConfig, timeline: Ti
     for instant in pending:
         if _has_markers(storage, instant) or not _has_files(storage, config, timeline, instant):
             continue
-        now = load_timeline(storage, config)  # its writer may have completed it meanwhile, and a rollback deletes markers last
+        now = load_timeline(
+            as_it_is_now(storage), config
+        )  # its writer may have completed it meanwhile, and a rollback deletes markers last
         if now.find(instant.requested) != (instant,) or now.with_actions(Action.ROLLBACK, Action.RESTORE).pending():
             continue
         form = "" if config.layout == 1 else "_*"

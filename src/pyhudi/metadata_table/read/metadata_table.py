@@ -15,6 +15,7 @@ from pyhudi.cache import cached_property
 from pyhudi.errors import CorruptTableError, KeyFieldError, TableNotFound, UnsupportedError
 from pyhudi.fsview.committed_sizes import CheckedView
 from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.locks.known_objects import as_it_is_now
 from pyhudi.metadata_table.format import metadata_keys as keys
 from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.index_definitions import IndexDefinition, load_definitions
@@ -109,7 +110,7 @@ class MetadataTable:
             return False
         # Which writes a build found is not written down: none but those that are complete now.
         known = {instant.requested for instant in self._data_timeline.data_instants()}
-        now = load_timeline(self._data_storage, self._data_config)
+        now = load_timeline(as_it_is_now(self._data_storage), self._data_config)
         return any(instant.requested not in known for instant in now.data_instants())
 
     @property

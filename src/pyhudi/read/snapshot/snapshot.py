@@ -10,12 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.cache import cached_property
-from pyhudi.errors import CorruptTableError, KeyFieldError, UsageError
+from pyhudi.errors import CorruptTableError, HudiError, KeyFieldError, UsageError
 from pyhudi.fsview.checked_logs import with_checksums
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.fsview.slice_list import SliceList
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.record_context import record_context_of
+from pyhudi.locks.known_objects import forget_listing, listed_now
 from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.metadata_table.read.metadata_view import MetadataView, open_view
 from pyhudi.read.snapshot.cleaned_states import check_not_cleaned
@@ -182,7 +183,9 @@ class Snapshot:
 
     @cached_property
     def _view(self) -> FileSystemView:
-        return open_view(self.storage, self.config, self.timeline, use_metadata_table=self.query.use_metadata_table)
+        # Listed after the timeline was read: no file of a commit on it can be missing.
+        storage = listed_now(self.storage)
+        return open_view(storage, self.config, self.timeline, use_metadata_table=self.query.use_metadata_table)
 
 
 def open_snapshot(storage: Storage, query: SnapshotQuery, config: TableConfig | None = None) -> Snapshot:
@@ -199,11 +202,33 @@ def open_snapshot(storage: Storage, query: SnapshotQuery, config: TableConfig | 
         UnsupportedError: the table has a version or a feature that is not served.
         UsageError: `as_of` is no time, files of that time were cleaned away, or the table has none of the partitions that are asked for.
     """
-    try:
-        snapshot = _open(storage, query, config or TableConfig(load_properties(storage)))
-    except TimelineMovedError:
-        snapshot = _open(storage, query, TableConfig(load_properties(storage)))
+    snapshot = _open_listed(storage, query, config)
+    if snapshot is None:
+        try:
+            snapshot = _open(storage, query, config or TableConfig(load_properties(storage)))
+        except TimelineMovedError:
+            snapshot = _open(storage, query, TableConfig(load_properties(storage)))
     check_scope(snapshot)
+    return snapshot
+
+
+def _open_listed(storage: Storage, query: SnapshotQuery, config: TableConfig | None) -> Snapshot | None:
+    """Return a table with its schema as one listing shows it; None where that saves no requests, or shows what cannot be.
+
+    What cannot be may be a moment between two steps of a writer: asked one after the other the answers are in order.
+    """
+    known = listed_now(storage)
+    if known is storage:
+        return None
+    try:
+        listed = _open(known, query, config or TableConfig(load_properties(known)))
+        schema = listed.stored_schema
+    except (HudiError, FileNotFoundError):
+        return None
+    finally:
+        forget_listing(known)
+    snapshot = replace(listed, storage=storage)
+    snapshot.__dict__["stored_schema"] = schema
     return snapshot
 
 

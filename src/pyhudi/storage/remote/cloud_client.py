@@ -43,6 +43,11 @@ def open_store(url: str, options: tuple[tuple[str, Any], ...]) -> Any:
     return _open(url, tuple((name, _hashable(value)) for name, value in options))
 
 
+def obstore_functions() -> Any:
+    """Return the module whose functions make the requests."""
+    return importlib.import_module("obstore")
+
+
 @functools.cache
 def _first_process() -> int:
     return os.getpid()

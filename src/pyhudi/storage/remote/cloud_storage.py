@@ -7,17 +7,20 @@ writers is an object that is replaced conditionally too (`pyhudi.locks.storage_l
 from __future__ import annotations
 
 import contextlib
-import importlib
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final, cast
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError
 from pyhudi.storage.lock_record import LOCK_FILE_OPTION
-from pyhudi.storage.remote.cloud_client import open_store, store_errors
+from pyhudi.storage.remote import cloud_client
+from pyhudi.storage.remote.cloud_client import store_errors
 from pyhudi.storage.remote.external_lock import check_lock_file, lock_outside
+from pyhudi.storage.remote.object_cache import SMALL_BYTES, ObjectKey, cache_content, object_key
+from pyhudi.storage.remote.object_listing import ListedObject, followers
 from pyhudi.storage.remote.ranged_input import RangedInput
+from pyhudi.storage.remote.stored_object import StoredObject
 from pyhudi.storage.storage_paths import split_file_path, split_path
 from pyhudi.storage.storage_protocol import FileStatus, HeldLock, names_of_files
 
@@ -39,7 +42,7 @@ class CloudStorage:
     def __post_init__(self) -> None:
         """Check that the options are known, and that the lock file is the same from every folder."""
         check_lock_file(self._lock_file)
-        self._store()
+        _ = self.store
 
     @property
     def uri(self) -> str:
@@ -51,7 +54,7 @@ class CloudStorage:
         split_path(path)
         try:
             with store_errors(self.url, path):
-                answer = _obstore().list_with_delimiter(self._store(), path or None)
+                answer = cloud_client.obstore_functions().list_with_delimiter(self.store, path or None)
         except FileNotFoundError:  # a local folder of tests; stores have no folders
             return []
         files = [_status(entry) for entry in answer["objects"] if entry["path"] != path]
@@ -67,26 +70,29 @@ class CloudStorage:
         try:
             if path:
                 with store_errors(self.url, path):
-                    return _status(_obstore().head(self._store(), path))
+                    return _status(cloud_client.obstore_functions().head(self.store, path))
         except FileNotFoundError:
             pass
         with store_errors(self.url, path):
-            below = next(iter(_obstore().list(self._store(), path or None, chunk_size=1)), None)
+            below = next(iter(cloud_client.obstore_functions().list(self.store, path or None, chunk_size=1)), None)
         return FileStatus(path, 0, 0, is_dir=True) if below else None
 
     def read(self, path: str, *, max_bytes: int | None = None) -> bytes:
         """Return a whole file; see the protocol."""
         split_file_path(path)
         with store_errors(self.url, path):
-            answer = _obstore().get(self._store(), path)
+            answer = cloud_client.obstore_functions().get(self.store, path)
             if max_bytes is not None and answer.meta["size"] > max_bytes:
                 raise CorruptTableError(f"file '{path}' of table {self.uri} is longer than {max_bytes} bytes")
-            return bytes(answer.bytes())
+            data = bytes(answer.bytes())
+        if answer.meta["e_tag"]:
+            cache_content(self.key_of(path, answer.meta["e_tag"]), data)
+        return data
 
     def open_input(self, path: str) -> BinaryIO:
         """Open a file for seekable reading; see the protocol."""
         split_file_path(path)
-        return cast(BinaryIO, RangedInput(_Object(self, path), from_end=path.endswith(_READ_FROM_END)))
+        return cast(BinaryIO, RangedInput(StoredObject(self.store, self.url, path), from_end=path.endswith(_READ_FROM_END)))
 
     @contextlib.contextmanager
     def open_output(self, path: str) -> Iterator[BinaryIO]:
@@ -97,19 +103,17 @@ class CloudStorage:
             sink.seek(0, 2)
             size = sink.tell()
             sink.seek(0)
-            self._send(path, sink, size)
+            self._send(path, cast(BinaryIO, sink), size)
 
     def create(self, path: str, data: bytes) -> None:
         """Create a small file exclusively and whole; see the protocol."""
         split_file_path(path)
-        with store_errors(self.url, path, writes=True):
-            _obstore().put(self._store(), path, data, mode="create", use_multipart=False)
+        self._put(path, data, len(data), mode="create")
 
     def replace(self, path: str, data: bytes) -> None:
         """Put a small file in place of whatever has that name."""
         split_file_path(path)
-        with store_errors(self.url, path, writes=True):
-            _obstore().put(self._store(), path, data, use_multipart=False)
+        self._put(path, data, len(data))
 
     def read_version(self, path: str) -> tuple[bytes, str | None, str | None]:
         """Return a whole file, and the entity tag and version that the store gives it.
@@ -119,7 +123,7 @@ class CloudStorage:
             StorageError: the store does not answer, or refuses.
         """
         with store_errors(self.url, path):
-            answer = _obstore().get(self._store(), path)
+            answer = cloud_client.obstore_functions().get(self.store, path)
             return bytes(answer.bytes()), answer.meta["e_tag"], answer.meta.get("version")
 
     def replace_version(self, path: str, data: bytes, e_tag: str | None, version: str | None) -> tuple[str | None, str | None] | None:
@@ -132,9 +136,11 @@ class CloudStorage:
         stated = {name: value for name, value in (("e_tag", e_tag), ("version", version)) if value is not None}
         try:
             with store_errors(self.url, path, writes=not stated):
-                answer = _obstore().put(self._store(), path, data, mode=stated or "create", use_multipart=False)
+                answer = cloud_client.obstore_functions().put(self.store, path, data, mode=stated or "create", use_multipart=False)
         except (AlreadyExistsError, FileNotFoundError):
             return None
+        finally:
+            self._note_unknown(path)
         return answer["e_tag"], answer.get("version")
 
     def delete(self, path: str) -> bool:
@@ -142,18 +148,32 @@ class CloudStorage:
         split_file_path(path)
         try:
             with store_errors(self.url, path):
-                _obstore().head(self._store(), path)
-                _obstore().delete(self._store(), path)
+                cloud_client.obstore_functions().head(self.store, path)
         except FileNotFoundError:
             return False
-        return True
+        return self.delete_objects([path])
 
     def delete_tree(self, path: str) -> None:
         """Delete everything below a folder."""
         split_file_path(path)
         with store_errors(self.url, path), contextlib.suppress(FileNotFoundError):
-            for chunk in _obstore().list(self._store(), path):
-                _obstore().delete(self._store(), [entry["path"] for entry in chunk])
+            for chunk in cloud_client.obstore_functions().list(self.store, path):
+                self.delete_objects([entry["path"] for entry in chunk])
+
+    def delete_objects(self, paths: Sequence[str]) -> bool:
+        """Delete objects that are there, by one request for a thousand of them; False when a single one was deleted meanwhile."""
+        try:
+            with store_errors(self.url, paths[0]):
+                cloud_client.obstore_functions().delete(self.store, paths[0] if len(paths) == 1 else list(paths))
+        except BaseException as error:
+            self._note_unknown(*paths)
+            if isinstance(error, FileNotFoundError) and len(paths) == 1:
+                return False
+            raise
+        for listing in followers(self.url):
+            for path in paths:
+                listing.remove(path)
+        return True
 
     def set_modified(self, path: str, modified_ms: int) -> None:
         """Do nothing: a store gives its objects their times itself."""
@@ -179,49 +199,44 @@ class CloudStorage:
     def _lock_file(self) -> str | None:
         return dict(self.options).get(LOCK_FILE_OPTION)
 
-    def _store(self) -> Any:
-        return open_store(self.url, tuple(one for one in self.options if one[0] not in (LOCK_FILE_OPTION, STORAGE_OPTION)))
+    @property
+    def store(self) -> Any:
+        """The store of obstore, whose paths are relative to the table."""
+        return cloud_client.open_store(self.url, tuple(one for one in self.options if one[0] not in (LOCK_FILE_OPTION, STORAGE_OPTION)))
 
-    def _send(self, path: str, source: object, size: int) -> None:
+    def key_of(self, path: str, e_tag: str) -> ObjectKey:
+        """Return the key of one version of an object in the cache of this process."""
+        return object_key(self.url, self.options, path, e_tag)
+
+    def _send(self, path: str, source: BinaryIO, size: int) -> None:
         """Write a data file; one that needs several requests is not created exclusively, so its name is looked up before."""
-        is_small = size <= _ONE_PUT_BYTES
-        with store_errors(self.url, path, writes=True):
-            if not is_small and self.stat(path) is not None:
-                raise AlreadyExistsError(f"file '{path}' of table {self.uri} exists already")
-            mode = {"mode": "create"} if is_small else {}
-            _obstore().put(self._store(), path, source, use_multipart=not is_small, **mode)
+        if size <= SMALL_BYTES:
+            self._put(path, source.read(), size, mode="create")
+        elif size <= _ONE_PUT_BYTES:
+            self._put(path, source, size, mode="create")
+        elif self.stat(path) is not None:
+            raise AlreadyExistsError(f"file '{path}' of table {self.uri} exists already")
+        else:
+            self._put(path, source, size, use_multipart=True)
 
+    def _put(self, path: str, source: bytes | BinaryIO, size: int, *, use_multipart: bool = False, **mode: str) -> None:
+        """Write an object; listings of the table then show it, and a small one need not be read again."""
+        try:
+            with store_errors(self.url, path, writes=True):
+                answer = cloud_client.obstore_functions().put(self.store, path, source, use_multipart=use_multipart, **mode)
+        except BaseException:
+            self._note_unknown(path)
+            raise
+        if answer["e_tag"] and isinstance(source, bytes):
+            cache_content(self.key_of(path, answer["e_tag"]), source)
+        for listing in followers(self.url):
+            listing.put(path, ListedObject(size, 0, answer["e_tag"]))
 
-@dataclass(frozen=True, slots=True)
-class _Object:
-    """Reads parts of one object of a storage."""
-
-    storage: CloudStorage
-    path: str
-
-    def first(self, length: int, *, from_end: bool) -> tuple[int, bytes]:
-        """Return the size, and the beginning or the end; Azure has no ranges from the end, and no store has one of an empty object."""
-        store = self.storage._store()  # noqa: SLF001 - the same module
-        with store_errors(self.storage.url, self.path):
-            if from_end and type(store).__name__ == "AzureStore":
-                size = _obstore().head(store, self.path)["size"]
-                return size, self.part(max(size - length, 0), size) if size else b""
-            try:
-                answer = _obstore().get(store, self.path, options={"range": {"suffix": length} if from_end else (0, length)})
-            except FileNotFoundError:
-                raise
-            except Exception:  # noqa: BLE001 - the range may be the reason; the next request tells
-                answer = _obstore().get(store, self.path)
-            return answer.meta["size"], bytes(answer.bytes())
-
-    def part(self, begin: int, end: int) -> bytes:
-        """Return the bytes of a range."""
-        with store_errors(self.storage.url, self.path):
-            return bytes(_obstore().get_range(self.storage._store(), self.path, start=begin, end=end))  # noqa: SLF001
-
-
-def _obstore() -> Any:
-    return importlib.import_module("obstore")
+    def _note_unknown(self, *paths: str) -> None:
+        """Let no listing answer for objects of which a request has failed, or which others replace."""
+        for listing in followers(self.url):
+            for path in paths:
+                listing.forget(path)
 
 
 def _status(entry: Any) -> FileStatus:

@@ -1,0 +1,40 @@
+"""Parts of an object of a store, for `RangedInput`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pyhudi.storage.remote import cloud_client
+from pyhudi.storage.remote.cloud_client import store_errors
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """Reads parts of one object of obstore's `store` for the table `url`."""
+
+    store: Any
+    url: str
+    path: str
+
+    def first(self, length: int, *, from_end: bool) -> tuple[int, bytes]:
+        """Return the size, and the beginning or the end; Azure has no ranges from the end, and no store has one of an empty object."""
+        store = self.store
+        with store_errors(self.url, self.path):
+            if from_end and type(store).__name__ == "AzureStore":
+                size = cloud_client.obstore_functions().head(store, self.path)["size"]
+                return size, self.part(max(size - length, 0), size) if size else b""
+            try:
+                answer = cloud_client.obstore_functions().get(
+                    store, self.path, options={"range": {"suffix": length} if from_end else (0, length)}
+                )
+            except FileNotFoundError:
+                raise
+            except Exception:  # noqa: BLE001 - the range may be the reason; the next request tells
+                answer = cloud_client.obstore_functions().get(store, self.path)
+            return answer.meta["size"], bytes(answer.bytes())
+
+    def part(self, begin: int, end: int) -> bytes:
+        """Return the bytes of a range."""
+        with store_errors(self.url, self.path):
+            return bytes(cloud_client.obstore_functions().get_range(self.store, self.path, start=begin, end=end))
