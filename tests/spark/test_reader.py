@@ -55,6 +55,13 @@ def test_as_of_instant_shows_the_table_at_that_time(spark: SparkSession, table: 
     assert amounts(spark.read.format("hudi").option("as.of.instant", time).load(str(table))) == [1, 1]
 
 
+@pytest.mark.parametrize("key", ["timestampAsOf", "versionAsOf"])
+def test_time_travel_of_spark_is_that_of_hudi(spark: SparkSession, table: Path, key: str) -> None:
+    assert amounts(spark.read.format("hudi").option(key, FIRST).load(str(table))) == [1, 1]
+    with pytest.raises(OptionError, match="two names of one option"):
+        spark.read.format("hudi").options(**{key: FIRST, "as.of.instant": "20270101"}).load(str(table))
+
+
 def test_as_of_a_time_before_the_first_commit_is_empty(spark: SparkSession, table: Path) -> None:
     assert spark.read.format("hudi").option("as.of.instant", "2025-01-01").load(str(table)).count() == 0
 

@@ -42,8 +42,9 @@ def test_both_calls_see_the_current_timeline_every_time(spark: SparkSession, tri
             assert {row.amount for row in frame.collect()} == {amount}
 
 
-def test_as_of_instant_is_honoured_by_read_table(spark: SparkSession, trips_folder: Path) -> None:
-    frame = spark.read.option("as.of.instant", FIRST).table("trips")
+@pytest.mark.parametrize("key", ["as.of.instant", "timestampAsOf"])
+def test_as_of_instant_is_honoured_by_read_table(spark: SparkSession, trips_folder: Path, key: str) -> None:
+    frame = spark.read.option(key, FIRST).table("trips")
     assert {row.amount for row in frame.collect()} == {1}
     assert frame.columns == spark.table("trips").columns
     assert frame.columns[-1] == "city"

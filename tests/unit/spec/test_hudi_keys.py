@@ -34,6 +34,8 @@ UNLISTED = {
     "hoodie.metadata.index.partition.stats.enable",
     "hoodie.sql.origin.keygen.class",
     "hoodie.realtime.merge.skip",
+    "timestampAsOf",  # Spark's
+    "versionAsOf",
     "type",
     "primaryKey",
     "preCombineField",

@@ -23,7 +23,11 @@ READING: tuple[ConfigKey, ...] = (
         Kind.FLAG,
         default="true",
     ),
-    served("as.of.instant", "Read the table as it was at this time (instant, date or date and time)."),
+    served(
+        "as.of.instant",
+        "Read the table as it was at this time (instant, date or date and time).",
+        aliases=("timestampAsOf", "versionAsOf"),  # Spark's own options: ignored, the read would show the table as it is now
+    ),
     served(
         "pyhudi.merge.folder",
         "URI of a folder that driver and executors of a Spark cluster reach: rows merged from log files are there while a session reads"
