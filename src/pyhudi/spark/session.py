@@ -16,11 +16,13 @@ from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.spark.enabled_sessions import is_any_enabled, is_enabled, mark_disabled, mark_enabled
 from pyhudi.spark.jvm import error_translation
 from pyhudi.spark.jvm.patches import Hook, replace_method, restore_all
+from pyhudi.spark.options.s3a_settings import s3a_settings
 from pyhudi.spark.options.start_settings import remove_from_session, settings_without_jar
 from pyhudi.spark.reader import frame_reader
 from pyhudi.spark.scan import count_hook, explain_hook
 from pyhudi.spark.streaming import stream_reader_hooks, stream_writer_hooks
 from pyhudi.spark.writer import frame_write, merge_into, writer_hooks, writer_v2
+from pyhudi.storage.remote.hadoop_settings import use_settings_of
 
 _CONNECT = (
     "pyhudi needs a classic Spark session, not a Spark Connect client, whose parser, catalog and planner live in a server."
@@ -107,6 +109,7 @@ def disable(target: Target) -> Target:
     if not is_any_left:
         restore_all()
         error_translation.uninstall()
+        use_settings_of(None)
     return target
 
 
@@ -122,6 +125,7 @@ def _install(sql: SqlRunner) -> None:
     stream_writer_hooks.install(is_enabled)
     frame_write.install()
     error_translation.install()
+    use_settings_of(s3a_settings)
     replace_method(SparkSession, "sql", _sql_hook(sql))
     replace_method(SparkSession, "newSession", _new_session)
     replace_method(SparkSession.Builder, "getOrCreate", _get_or_create)

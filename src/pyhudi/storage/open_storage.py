@@ -11,6 +11,7 @@ from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.remote.cloud_options import FAMILIES
 from pyhudi.storage.remote.cloud_storage import STORAGE_OPTION, CloudStorage
+from pyhudi.storage.remote.hadoop_settings import with_session_settings
 from pyhudi.storage.remote.object_store import ObjectStorage
 from pyhudi.storage.storage_protocol import Storage
 
@@ -78,8 +79,9 @@ def _remote_storage(url: str, options: dict[str, str]) -> Storage:
     served = ("obstore", "fsspec") if is_cloud else ("fsspec",)
     if client and client not in served:
         raise OptionError(f"storage option '{STORAGE_OPTION}' of {url} is '{client}', it can be {' or '.join(served)}")
-    storage_class = CloudStorage if is_cloud and client != "fsspec" else ObjectStorage
-    return storage_class(url, tuple(sorted(options.items())))
+    if is_cloud and client != "fsspec":
+        return CloudStorage(url, tuple(sorted(with_session_settings(url, options).items())))
+    return ObjectStorage(url, tuple(sorted(options.items())))
 
 
 def _path_text(path: object) -> str:
