@@ -9,6 +9,10 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
+from pyhudi.spec.options import resolve
+from pyhudi.storage.storage_protocol import Storage
+from pyhudi.table.version import recreate_table
+from pyhudi.table.version.recreate_table import NewDefinition
 from tests.interop.kinds import HIVE_STYLE, Kind, Model, assert_both_read
 from tests.interop.reference import ReferenceHudi
 from tests.interop.rows import data, trips
@@ -56,6 +60,35 @@ def test_a_table_overwritten_by_pyhudi_is_continued(reference: ReferenceHudi, tm
     assert_both_read(reference, tmp_path / "t", by_id(trips(4, 8, amount=1)))
     KIND.reference_writes(reference, tmp_path / "t", "upsert", trips(0, 5, amount=2))
     assert_both_read(reference, tmp_path / "t", by_id(trips(0, 5, amount=2), trips(5, 8, amount=1)))
+
+
+def _insert(storage: Storage, rows: pa.Table) -> None:
+    HudiTable(storage).insert(rows)
+
+
+@pytest.mark.parametrize("is_finished", [True, False], ids=["finished", "cut off before the old files are deleted"])
+def test_a_table_created_again_by_pyhudi_is_continued(
+    is_finished: bool, reference: ReferenceHudi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "t"
+    old = HudiTable.create(path, pa.schema({"id": pa.string(), "city": pa.int64()}), name="old", keys=["id"], partition_by=["city"])
+    old.insert([{"id": "k0", "city": 1}, {"id": "k1", "city": 2}])
+    KIND.create(tmp_path / "like")
+    like = HudiTable.open(tmp_path / "like")
+    fields = (like.config.record_key_fields, like.config.partition_fields, like.config.ordering_fields)
+    new = NewDefinition(like.schema, like.config.name, *fields, like.config.table_type, HIVE_STYLE)
+    if not is_finished:
+        monkeypatch.setattr(recreate_table, "settle", lambda *_: None)
+    recreate_table.recreate_table(old, new, resolve({}), lambda storage: _insert(storage, trips(0, 6)))
+    assert (path / ".hoodie" / "recreate").exists() != is_finished
+    assert_both_read(reference, path, by_id(trips(0, 6)))
+    KIND.reference_writes(reference, path, "upsert", trips(4, 8, amount=1))
+    assert_both_read(reference, path, by_id(trips(0, 4), trips(4, 8, amount=1)))
+    HudiTable.open(path).upsert(trips(0, 2, amount=2))
+    assert not (path / ".hoodie" / "recreate").exists()
+    assert_both_read(reference, path, by_id(trips(0, 2, amount=2), trips(2, 4), trips(4, 8, amount=1)))
+    KIND.reference_writes(reference, path, "upsert", trips(7, 8, amount=3))
+    assert_both_read(reference, path, by_id(trips(0, 2, amount=2), trips(2, 4), trips(4, 7, amount=1), trips(7, 8, amount=3)))
 
 
 def test_a_partition_dropped_by_pyhudi_takes_new_rows_of_apache_hudi(reference: ReferenceHudi, tmp_path: Path) -> None:

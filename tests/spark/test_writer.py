@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyhudi import HudiTable
 from pyhudi.errors import KeyFieldError, OptionError, SchemaError, TableExists, UnsupportedError, UsageError
 from pyhudi.spark.input.small_input import collect_small
+from tests.not_none import not_none
 
 pytestmark = pytest.mark.spark
 
@@ -52,13 +53,61 @@ def test_overwrite_reads_the_table_that_it_replaces(spark: SparkSession, tmp_pat
     assert fares(path) == {"t1": 3.0, "t2": 3.0}
 
 
-def test_overwrite_that_would_change_the_key_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+CREATED_AGAIN = [
+    ("record key", {"hoodie.datasource.write.recordkey.field": "fare"}, "fare"),
+    ("partition fields", {"hoodie.datasource.write.partitionpath.field": ""}, "fare"),
+    ("table type", {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}, "fare"),
+    ("name", {"hoodie.table.name": "other"}, "fare"),
+    ("change data", {"hoodie.table.cdc.enabled": "true"}, "fare"),
+    ("column types", {}, "CAST(fare AS INT) fare"),
+]
+
+
+def test_overwrite_with_another_definition_creates_the_table_again(spark: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "trips"
     trips(spark, 1).write.format("hudi").options(**OPTIONS).mode("append").save(str(path))
+    for number, (what, other, fare) in enumerate(CREATED_AGAIN):
+        old = spark.read.format("hudi").load(str(path)).selectExpr("id", "city", "CAST(fare AS DOUBLE) fare")
+        rows = old.union(trips(spark, 10 + number, fare=float(number))).selectExpr("id", "city", fare)
+        rows.write.format("hudi").options(**{**OPTIONS, **other}).mode("overwrite").save(str(path))
+        table = HudiTable.open(str(path))
+        assert table.history()["action"].to_pylist() == ["replacecommit", "deltacommit" if what == "table type" else "commit"], what
+        assert len(table) == number + 2, what
+        assert min(row.id for row in spark.read.format("hudi").load(str(path)).collect()) == "t1", what
+    assert str(table.schema.field("fare").type) == "int32"
+    trips(spark, 1, fare=2.0).write.format("hudi").options(**OPTIONS).mode("append").save(str(path))
+    assert fares(path)["t1"] == 2.0
+
+
+def test_overwrite_that_cannot_create_the_table_again_leaves_it_as_it_was(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "trips"
+    trips(spark, 1).write.format("hudi").options(**OPTIONS).mode("append").save(str(path))
+    files = sorted(path.rglob("*.parquet"))
     other = {**OPTIONS, "hoodie.datasource.write.recordkey.field": "fare"}
-    with pytest.raises(OptionError, match="record key"):
-        trips(spark, 2).write.format("hudi").options(**other).mode("overwrite").save(str(path))
+    for wrong, error in (
+        ({**other, "hoodie.write.table.version": "6"}, UnsupportedError),
+        ({**other, "hoodie.datasource.write.recordkey.field": "fares"}, KeyFieldError),
+    ):
+        with pytest.raises(error):
+            trips(spark, 2).write.format("hudi").options(**wrong).mode("overwrite").save(str(path))
+    no_keys = spark.createDataFrame([("t1", "lima", None)], "id string, city string, fare double")
+    with pytest.raises(KeyFieldError, match="fare"):
+        no_keys.write.format("hudi").options(**other).mode("overwrite").save(str(path))
     assert fares(path) == {"t1": 1.5}
+    assert sorted(path.rglob("*.parquet")) == files
+    assert not (path / ".hoodie" / "recreate").exists()
+
+
+def test_save_as_table_with_another_definition_creates_the_table_again(spark: SparkSession) -> None:
+    spark.sql("DROP TABLE IF EXISTS again PURGE")
+    trips(spark, 1, 2).write.format("hudi").options(**OPTIONS).mode("append").saveAsTable("again")
+    other = {**OPTIONS, "hoodie.datasource.write.partitionpath.field": "id", "hoodie.datasource.write.recordkey.field": "city"}
+    trips(spark, 7).selectExpr("city", "id").write.format("hudi").options(**other).mode("overwrite").saveAsTable("again")
+    spark.sql("INSERT INTO again SELECT 'rome', 't8'")
+    assert [row[-2:] for row in spark.table("again").orderBy("id").collect()] == [("lima", "t7"), ("rome", "t8")]
+    location = not_none(spark.sql("DESCRIBE FORMATTED again").where("col_name = 'Location'").first()).data_type
+    assert HudiTable.open(location).config.record_key_fields == ("city",)
+    spark.sql("DROP TABLE again PURGE")
 
 
 def test_errorifexists_is_the_default_and_ignore_does_nothing(spark: SparkSession, tmp_path: Path) -> None:

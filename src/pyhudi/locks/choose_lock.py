@@ -21,6 +21,7 @@ from pyhudi.locks.zookeeper_lock import implicit_zookeeper_provider, zookeeper_p
 from pyhudi.spec.options import Options, resolve
 from pyhudi.storage.defaults_file import default_options
 from pyhudi.storage.open_storage import open_storage
+from pyhudi.storage.recreated_storage import RecreatedStorage
 from pyhudi.storage.remote.cloud_storage import CloudStorage
 from pyhudi.storage.storage_protocol import HeldLock, Storage
 
@@ -53,6 +54,8 @@ def with_lock_provider(storage: Storage, options: Options) -> Storage:
         OptionError: an option of the provider is missing or wrong, belongs to another provider, or the table was opened with another one.
         UnsupportedError: the provider is not served.
     """
+    if isinstance(storage, RecreatedStorage):
+        return storage  # whoever writes it holds the provider's lock
     provider = lock_provider(options, _default_class(storage))
     if provider is None:
         return storage

@@ -17,6 +17,8 @@ from pyhudi.spec.table import table_keys as keys
 from pyhudi.spec.table import timestamp_keys
 from pyhudi.spec.table.table_config import TableConfig
 
+#: In `.hoodie/.aux`: the note of properties that were changed on purpose.
+ACCEPTED_FILE: Final = "pyhudi.identity"
 #: What an upgrade or downgrade by Apache Hudi changes, which is followed by a commit of Apache Hudi.
 CHANGED_BY_UPGRADES: Final = frozenset(
     {

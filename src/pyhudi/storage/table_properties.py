@@ -55,6 +55,14 @@ def create_properties(storage: Storage, properties: Mapping[str, str], at: datet
     storage.create(PROPERTIES, render_properties(checked, at, updated=False))
 
 
+def replace_properties(storage: Storage, properties: Mapping[str, str], at: datetime) -> None:
+    """Put other properties, of another table or another place of its timeline, in the place of those that are there, in one step. The
+    caller holds the lock.
+    """
+    checked = {**properties, _CHECKSUM: str(checksum(properties))}
+    storage.replace(PROPERTIES, render_properties(checked, at, updated=True))
+
+
 def store_properties(storage: Storage, changes: Mapping[str, str], at: datetime, *, remove: Collection[str] = ()) -> dict[str, str]:
     """Change some properties, drop those in `remove`, keep all others, and return the result. The caller holds the
     lock.

@@ -79,8 +79,11 @@ def create_table(
     options: Mapping[str, str],
     clock: Clock,
     bootstrap_path: str | None = None,
+    replaces: bool = False,
 ) -> TableConfig:
     """Create a table at an empty path and return its configuration; `bootstrap_path` is that of the files that it is bootstrapped from.
+
+    With `replaces` the path holds the data files of a table that this one is to replace.
 
     Raises:
         TableExists: a table is there, or files that are not ours.
@@ -110,7 +113,8 @@ def create_table(
     key_columns(columns.empty_table(), key_generator(config, instant=_ANY_INSTANT))
     merge_rule(config, frozenset(columns.names))
     check_agreement(resolved, config)
-    _check_free(storage)
+    if not replaces:
+        _check_free(storage)
     for folder in (*_FOLDERS, _ARCHIVES[config.layout]):
         storage.make_dir(folder)
     try:

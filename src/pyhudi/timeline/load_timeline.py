@@ -19,7 +19,7 @@ from pyhudi.timeline.archived_timeline import History
 from pyhudi.timeline.archived_timeline_lsm import RowReader, last_archived
 from pyhudi.timeline.clock import format_instant, zone_of
 from pyhudi.timeline.instant_details import read_action
-from pyhudi.timeline.moved_timeline import check_not_moved, raise_if_moved
+from pyhudi.timeline.moved_timeline import RECREATED_FILE, check_not_moved, raise_if_moved
 from pyhudi.timeline.never_written import lost_timeline
 from pyhudi.timeline.timeline import Timeline, collapse_states
 
@@ -50,7 +50,7 @@ def load_timeline(
     names = timeline_files(storage, config) if files is None else files
     check_not_moved(storage, config, names)
     every = _instants(names, config.layout)
-    if not every and (damage := lost_timeline(storage, config)) is not None:
+    if not every and RECREATED_FILE not in names and (damage := lost_timeline(storage, config)) is not None:
         every = _instants(timeline_files(storage, config), config.layout)  # what was seen may be of a first write that began meanwhile
         if not every:
             raise_if_moved(storage, config)

@@ -13,7 +13,9 @@ from typing import Final, ParamSpec, TypeVar
 
 from pyhudi.errors import ConflictError, CorruptTableError, TableNotFound
 from pyhudi.spec.instant import Instant, parse_instant
+from pyhudi.spec.table import table_keys as keys
 from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.spec.table_identity import identity_note
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 
@@ -22,6 +24,8 @@ T = TypeVar("T")
 
 #: Sorts after all instants: a listing in pages that misses one of them, since that is deleted, shows this file.
 MOVED_FILE: Final = "pyhudi.timeline.moved"
+#: Says that another table is being written on the path, whose data files are in this one's folders (`pyhudi.txn.recreation`).
+RECREATED_FILE: Final = "pyhudi.table.recreated"
 
 
 class TimelineMovedError(ConflictError):
@@ -44,10 +48,17 @@ def raise_if_moved(storage: Storage, config: TableConfig) -> None:
         now = TableConfig(load_properties(storage))
     except (CorruptTableError, TableNotFound):
         return  # whoever reads the table next says what is wrong with it
-    if (now.layout, now.timeline_path) != (config.layout, config.timeline_path):
+    if _definition(now) != _definition(config):
         raise TimelineMovedError(
-            f"table {storage.uri} was moved from version {config.version} to {now.version} while it was read; open it again."
+            f"table {storage.uri} was moved from version {config.version} to {now.version}, or created again, while it was read; open it"
+            " again."
         )
+
+
+def _definition(config: TableConfig) -> tuple[object, ...]:
+    """Return what an upgrade, a downgrade or another table on the path changes."""
+    created = config.properties.get(keys.CREATE_SCHEMA)
+    return config.layout, config.timeline_path, config.name, created, identity_note(config)
 
 
 def reread_when_moved(read: Callable[P, T]) -> Callable[P, T]:

@@ -23,6 +23,7 @@ from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline.write_instant import TimelineWriter
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
 from pyhudi.txn.ids import Ids
+from pyhudi.txn.recreation import is_unsettled, settle
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,9 @@ def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids, *, res
         config = _writable_config(known)
         refuse_unserved(known, config)
         timeline, files = _load(known, config)
+        if is_unsettled(config, files) and settle(known, clock.now()):
+            config = _writable_config(known)
+            timeline, files = _load(known, config)
         if not restores:
             _check_not_restored(storage, timeline)
         times = InstantClock(clock, config.timeline_zone, timeline.greatest_time(), storage.uri)

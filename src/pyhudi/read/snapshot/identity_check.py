@@ -15,14 +15,14 @@ from pyhudi.spec.extra_metadata import IDENTITY_KEY
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.table import table_keys as keys
 from pyhudi.spec.table.table_config import TableConfig
-from pyhudi.spec.table_identity import CHANGED_BY_UPGRADES, identity_note, identity_of, noted_identity
+from pyhudi.spec.table_identity import ACCEPTED_FILE, CHANGED_BY_UPGRADES, identity_note, identity_of, noted_identity
 from pyhudi.storage.prefix_storage import FolderStorage
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import PROPERTIES, load_properties
 from pyhudi.timeline.instant_details import instant_path
 from pyhudi.timeline.timeline import Timeline
 
-_ACCEPTED: Final = ".hoodie/.aux/pyhudi.identity"
+_ACCEPTED: Final = f".hoodie/.aux/{ACCEPTED_FILE}"
 _MAX_BYTES: Final = 1 << 20
 #: Compared where both say it. Writers find the first out from the keys (`pyhudi.index.key_encoding`), and older notes lack the others.
 _NOT_ALWAYS_STORED: Final = frozenset({keys.COMPLEX_KEY_ENCODING, keys.HISTORY_PATH, keys.ARCHIVE_FOLDER})

@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from pyhudi.cache import LruCache
+from pyhudi.errors import CatalogError
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.jvm import JavaObject
 
 PROVIDER = "hudi"
 _PROVIDERS = frozenset({PROVIDER, "org.apache.hudi"})
 SESSION_CATALOG = "spark_catalog"
+#: Which field of Spark's `CatalogTable` says whether a table is managed.
+_TABLE_TYPE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +182,7 @@ def register(
     )
     given = {
         1: _identifier(session, name, database),
-        2: types.MANAGED() if managed else types.EXTERNAL(),
+        _TABLE_TYPE: types.MANAGED() if managed else types.EXTERNAL(),
         3: with_location,
         4: java.org.apache.spark.sql.types.DataType.fromJson(schema.json()),
         5: jvm.some(session, PROVIDER),
@@ -228,9 +231,30 @@ def rename(session: SparkSession, table: CatalogTable, name: str) -> None:
 
 
 def unregister(session: SparkSession, table: CatalogTable) -> None:
-    """Remove the entry of a table, not its data."""
+    """Remove the entry of a table; Spark deletes the data of a managed one."""
     identifier = _identifier(session, table.name, table.database)
     jvm.session_catalog(session).dropTable(identifier, True, True)
+
+
+def release(session: SparkSession, table: CatalogTable) -> None:
+    """Remove the entry of a table whose data stay, also those of a managed table.
+
+    Raises:
+        CatalogError: the catalog would delete the data of a managed table; its entry is as it was.
+    """
+    entry = raw_entry(session, table.database, table.name)
+    if entry is not None and table.managed:
+        external = jvm.companion(session, "catalyst.catalog.CatalogTableType").EXTERNAL()
+        arity = _arity(session, jvm.jvm(session).org.apache.spark.sql.catalyst.catalog.CatalogTable)
+        arguments = [external if n == _TABLE_TYPE else getattr(entry, f"copy$default${n}")() for n in range(1, arity + 1)]
+        jvm.session_catalog(session).alterTable(entry.copy(*arguments))
+        changed = raw_entry(session, table.database, table.name)
+        if changed is None or read_entry(session, changed) != replace(table, managed=False):
+            raise CatalogError(
+                f"the table at {table.location} was created again, but the catalog keeps the old columns of {table.qualified_name}: use its"
+                " path, or copy it to another table, before you drop this one, which deletes the data."
+            )
+    unregister(session, table)
 
 
 def _arity(session: SparkSession, scala_class: JavaObject) -> int:

@@ -6,10 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from pyhudi.errors import OptionError
-from pyhudi.spec.config.config_keys import find_key
+import pyarrow as pa
+
+from pyhudi.errors import OptionError, SchemaError
+from pyhudi.schema.evolve import evolve
+from pyhudi.spec.config.config_keys import concerns_table, find_key
+from pyhudi.spec.options import resolve
 from pyhudi.spec.table.table_config import parse_table_type
 from pyhudi.table.hudi_table import HudiTable
+from pyhudi.write.options.validate_options import check_agreement
 
 
 def _spellings(name: str) -> tuple[str, ...]:
@@ -66,24 +71,49 @@ def definition_of(options: Mapping[str, str], partition_by: tuple[str, ...], *, 
     )
 
 
-def same_definition(table: HudiTable, definition: TableDefinition, location: str) -> None:
-    """Check that an overwrite keeps keys, partitions and type of the table it replaces the rows of.
+def changed_definition(table: HudiTable, definition: TableDefinition, columns: pa.Schema) -> str | None:
+    """Return what an overwrite would change of a table's definition, None when it replaces its rows only.
 
-    Raises:
-        OptionError: the definition differs; nothing was written.
+    What the options do not state stays as it is; columns that are wider than the table's, new or missing are no other definition.
     """
     config = table.config
     pairs = (
+        ("name", _NAME, config.name, definition.name),
         ("record key", _KEYS, config.record_key_fields, definition.keys),
         ("partition fields", _PARTITIONS, config.partition_fields, tuple(field.partition(":")[0] for field in definition.partition_by)),
+        ("ordering fields", _ORDER, config.ordering_fields, definition.order_by),
         ("table type", _TYPE, config.table_type, definition.table_type),
     )
     for what, names, stored, requested in pairs:
-        if any(name in definition.stated for name in names) and tuple(stored) != tuple(requested):
-            raise OptionError(
-                f"mode('overwrite') on the table at {location} would change its {what} from {stored!r} to {requested!r}. Overwriting"
-                " replaces rows, not the table's definition: write to another path, or delete the table first."
-            )
+        if any(name in definition.stated for name in names) and stored != requested:
+            return what
+    try:
+        check_agreement(resolve({name: value for name, value in definition.options.items() if concerns_table(name)}), config)
+    except OptionError as error:
+        return str(error).partition(". ")[0]
+    return _changed_column(table, columns)
+
+
+def _changed_column(table: HudiTable, columns: pa.Schema) -> str | None:
+    """Return the column whose type is neither that of the table nor a wider one."""
+    stored, config, incoming = table.schema, table.config, evolve(None, columns)
+    try:
+        evolved = evolve(
+            stored,
+            columns,
+            key_fields=config.record_key_fields,
+            partition_fields=config.partition_fields,
+            ordering_fields=config.ordering_fields,
+        )
+    except SchemaError as error:
+        return str(error)
+    types = {field.name.lower(): field.type for field in evolved}
+    return next((f"the type of {field.name}" for field in incoming if not _same_type(field.type, types[field.name.lower()])), None)
+
+
+def _same_type(one: pa.DataType, other: pa.DataType) -> bool:
+    """Compare types; whether parts of them may be null is no difference."""
+    return str(one).replace(" not null", "") == str(other).replace(" not null", "")
 
 
 def _one(options: Mapping[str, str], names: tuple[str, ...]) -> str | None:

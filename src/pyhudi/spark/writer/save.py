@@ -1,11 +1,13 @@
 """What `df.write.format("hudi")` does at its end: `save`, `saveAsTable` and `insertInto`, in every save mode.
 
 Defaults are those of Hudi's DataFrame writer: operation upsert (insert for a table without a record key), no hive-style paths, a new table
-of version 9. Overwrite replaces the rows in one commit where the table's definition stays the same, so that readers never see a gap.
+of version 9. Overwrite replaces the rows in one commit where the table's definition stays the same, and creates the table again where it
+does not (`pyhudi.table.version.recreate_table`); readers never see a gap.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Final
 
@@ -16,18 +18,20 @@ from pyhudi.locks.choose_lock import open_table_storage
 from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.jvm.frame_schema import arrow_schema
-from pyhudi.spark.options.new_table import TableDefinition, definition_of, same_definition
+from pyhudi.spark.options.new_table import TableDefinition, changed_definition, definition_of
 from pyhudi.spark.options.session_options import note_settings_of_session, session_options
 from pyhudi.spark.options.writer_state import WriterState
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.config.config_keys import concerns_table
-from pyhudi.spec.options import merge_options, same_key
+from pyhudi.spec.options import merge_options, resolve, same_key
 from pyhudi.storage.defaults_file import default_options, default_write_options
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.table.bootstrap.bootstrap_settings import BASE_PATH as BOOTSTRAP_BASE_PATH
 from pyhudi.table.bootstrap.bootstrap_settings import PREFIX as BOOTSTRAP_PREFIX
 from pyhudi.table.bootstrap.bootstrap_table import Bootstrap, NewTable, bootstrap_table
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.remove_rename import delete_unused_table
+from pyhudi.table.version.recreate_table import NewDefinition, recreate_table
 from pyhudi.table.write_table import write
 from pyhudi.timeline.clock import SystemClock
 from pyhudi.write.input.data_columns import FILL_OPTION
@@ -43,7 +47,11 @@ _OPERATIONS: Final = {
     "insert_overwrite": Operation.INSERT_OVERWRITE,
     "insert_overwrite_table": Operation.INSERT_OVERWRITE_TABLE,
 }
+_log = logging.getLogger(__name__)
 _BOOTSTRAP: Final = "bootstrap"
+#: Options of the writer of a table, of which a table that is created again has one only.
+_LOCKS: Final = "hoodie.write.lock."
+_CONCURRENCY: Final = "hoodie.write.concurrency.mode"
 _TABLE_NAME: Final = "hoodie.table.name"
 _PARTITIONS_TO_DELETE: Final = "hoodie.datasource.write.partitions.to.delete"
 
@@ -75,7 +83,10 @@ def save_as_table(frame: DataFrame, state: WriterState, name: str) -> None:
         hudi = {key: value for key, value in options.items() if key.startswith("hoodie.") or key in state.options}
         for key in ("path", _TABLE_NAME):  # the catalog's entry says both
             hudi.pop(key, None)
-        _write(frame, state, entry.location, hudi, table_name=entry.name)
+        if _write(frame, state, entry.location, hudi, table_name=entry.name):
+            catalog_table.release(session, entry)
+            where = "" if entry.managed else f" LOCATION {_text(entry.location)}"
+            session.sql(f"CREATE TABLE {name} USING hudi{where}")
         return
     options = {key: value for key, value in state.options.items() if key not in ("path", _TABLE_NAME)}
     definition = definition_of(options, state.partition_by, default_name=catalog_table.split_name(session, name)[-1])
@@ -90,15 +101,16 @@ def insert_into_table(frame: DataFrame, state: WriterState, name: str, *, overwr
     frame.sparkSession.sql(statement, frame=frame)
 
 
-def _write(frame: DataFrame, state: WriterState, location: str, options: Mapping[str, str], table_name: str | None = None) -> None:
+def _write(frame: DataFrame, state: WriterState, location: str, options: Mapping[str, str], table_name: str | None = None) -> bool:
+    """Write a DataFrame, and tell whether the table was created again."""
     table = _open(location)
     options = merge_options(default_options() if table is None else default_write_options(), options)
     if options.get(OPERATION, "").lower() == _BOOTSTRAP:
         _bootstrap(frame, state, location, options, table_name)
-        return
+        return False
     mode, operation = state.save_mode(), _operation(options)
     if table is not None and mode == "ignore":
-        return
+        return False
     if table is not None and mode == "error":
         raise TableExists(
             f"there is a Hudi table at {location}, and the save mode is errorifexists: say mode('append') or mode('overwrite')."
@@ -108,7 +120,11 @@ def _write(frame: DataFrame, state: WriterState, location: str, options: Mapping
         table = _create(frame, state, location, options, table_name)
     elif mode == "overwrite" and operation not in (Operation.INSERT_OVERWRITE, Operation.INSERT_OVERWRITE_TABLE):
         definition = definition_of(options, state.partition_by, default_name=table_name or table.config.name)
-        same_definition(table, definition, location)
+        changed = changed_definition(table, definition, arrow_schema(frame))
+        if changed is not None:
+            _log.info("mode('overwrite') creates table %s again: %s", location, changed)
+            _recreate(table, frame, definition, operation, options)
+            return True
         operation = Operation.INSERT_OVERWRITE_TABLE
         options = merge_options({FILL_OPTION: "true"}, options)  # no row stays that a missing column could take values from
     if operation is None and not table.config.record_key_fields:
@@ -128,6 +144,29 @@ def _write(frame: DataFrame, state: WriterState, location: str, options: Mapping
         if is_new:
             delete_unused_table(table.storage)
         raise
+    return False
+
+
+def _recreate(
+    table: HudiTable, frame: DataFrame, definition: TableDefinition, operation: Operation | None, options: Mapping[str, str]
+) -> None:
+    """Replace a table by one of another definition, with the rows of the frame."""
+    of_rows = {name: value for name, value in options.items() if not name.startswith(_LOCKS) and not same_key(name, _CONCURRENCY)}
+
+    def write_rows(storage: Storage) -> None:
+        first = operation or (Operation.UPSERT if definition.keys else Operation.INSERT)
+        write(HudiTable(storage), first, frame, options=of_rows)
+
+    new = NewDefinition(
+        arrow_schema(frame),
+        definition.name,
+        definition.keys,
+        definition.partition_by,
+        definition.order_by,
+        definition.table_type,
+        {key: value for key, value in definition.options.items() if concerns_table(key)},
+    )
+    recreate_table(table, new, resolve({name: value for name, value in options.items() if name.startswith("hoodie.write.")}), write_rows)
 
 
 def _bootstrap(frame: DataFrame, state: WriterState, location: str, options: Mapping[str, str], table_name: str | None) -> None:
