@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -143,3 +144,16 @@ def test_filter_of_an_unknown_type_is_an_error_that_names_the_file(tmp_path) -> 
     with pytest.raises(CorruptTableError, match=f"'{base.name}'.*unknown type 'DYNAMIC_V4'"):
         table.upsert([{"id": 1}])
     assert HudiTable.open(tmp_path / "t").to_arrow()["id"].to_pylist() == [1]
+
+
+@pytest.mark.parametrize("probed", [False, True], ids=["rewritten", "probed"])
+def test_damaged_filter_is_an_error_that_names_the_file(tmp_path, probed) -> None:
+    """It is looked at where a file is rewritten, and by the bloom index where few keys are searched among many."""
+    table = HudiTable.create(tmp_path / "t", pa.schema({"id": pa.int64()}), name="t", keys=["id"])
+    table.upsert([{"id": number} for number in range(100)])
+    (base,) = (tmp_path / "t").glob("*.parquet")
+    content = base.read_bytes()
+    text = pq.read_metadata(base).metadata[FOOTER_BLOOM_FILTER.encode()]
+    base.write_bytes(content.replace(text, b"!" + text[1:]))
+    with pytest.raises(CorruptTableError, match=rf"'{base.name}'.*bloom filter"):
+        table.upsert([{"id": 1 if probed else 500}], {"hoodie.index.type": "BLOOM" if probed else "SIMPLE"})

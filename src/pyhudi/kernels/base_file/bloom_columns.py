@@ -98,7 +98,10 @@ class KeyFilter:
                 f"file '{base.path}' of table {storage.uri} has a bloom filter of the unknown type '{code}': restore the file from a copy"
             )
         kind = BloomType(code)
-        stored = StoredFilter.of(text, kind, max_entries=settings.bloom_max_entries)
+        try:
+            stored = StoredFilter.of(text, kind, max_entries=settings.bloom_max_entries)
+        except CorruptTableError as error:
+            raise CorruptTableError(f"file '{base.path}' of table {storage.uri}: {error}; restore the file from a copy") from error
         fits = settings.bloom_fits and kind is BloomType.DYNAMIC_V0
         fits_to = settings if fits and rows <= settings.bloom_entries else None  # or the keys of all rows would be kept
         return cls(stored, keys=rows, fits_to=fits_to, full=_full_filter(settings) if fits else None)

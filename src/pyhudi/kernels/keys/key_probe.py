@@ -60,7 +60,7 @@ def find_keys(
     if not len(keys):
         return pa.nulls(0, pa.int64())
     with open_fragment(storage, file.path) as fragment:
-        candidates = _possible(footer_entries(fragment), keys, fragment.metadata.num_rows, precheck)
+        candidates = _possible(storage, file, fragment, keys, precheck)
         # Of many keys few may be in this file: what is done with each of them comes after its footer was asked.
         encoded = (keys if len(candidates) == len(keys) else keys.take(pa.array(candidates))).dictionary_encode()
         rows, numbers = _search(storage, file, fragment, encoded.dictionary, virtual_key)
@@ -91,7 +91,7 @@ def rows_of_keys(
     if not len(requested_keys):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     with open_fragment(storage, file.path) as fragment:
-        candidates = _possible(footer_entries(fragment), requested_keys, fragment.metadata.num_rows, precheck)
+        candidates = _possible(storage, file, fragment, requested_keys, precheck)
         values = requested_keys if len(candidates) == len(requested_keys) else requested_keys.take(pa.array(candidates))
         rows, numbers = _search(storage, file, fragment, values, virtual_key)
         return rows, candidates[numbers]
@@ -132,13 +132,18 @@ def _stored_keys(
         yield pa.chunked_array(waiting)
 
 
-def _possible(footer: dict[str, str], requested_keys: pa.StringArray, rows: int, precheck: Precheck) -> Indices:
-    """Return the numbers of the wanted keys that can be in a file of so many rows with this footer; the fewer, the faster is the search."""
+def _possible(
+    storage: Storage, file: BaseFile, fragment: ds.ParquetFileFragment, requested_keys: pa.StringArray, precheck: Precheck
+) -> Indices:
+    """Return the numbers of the wanted keys that can be in a file by its footer; the fewer, the faster is the search."""
+    footer = footer_entries(fragment)
     candidates = np.arange(len(requested_keys))
     lower, upper = footer.get(FOOTER_MIN_KEY), footer.get(FOOTER_MAX_KEY)
     if precheck.ranges and lower is not None and upper is not None and max(lower + upper, default="") < _FIRST_DIFFERENT:
         within = pc.and_(pc.greater_equal(requested_keys, lower), pc.less_equal(requested_keys, upper))
         candidates = np.flatnonzero(within.to_numpy(zero_copy_only=False))
-    if precheck.bloom and not may_hold_keys(footer, requested_keys.take(pa.array(candidates)), rows):
-        return candidates[:0]
-    return candidates
+    try:
+        is_possible = not precheck.bloom or may_hold_keys(footer, requested_keys.take(pa.array(candidates)), fragment.metadata.num_rows)
+    except CorruptTableError as error:
+        raise CorruptTableError(f"file '{file.path}' of table {storage.uri}: {error}; restore the file from a copy") from error
+    return candidates if is_possible else candidates[:0]
