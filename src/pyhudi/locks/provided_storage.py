@@ -74,9 +74,9 @@ class ProvidedStorage:
         """Create a small file exclusively, whole and durably; see the protocol."""
         self.inner.create(path, data)
 
-    def replace(self, path: str, data: bytes) -> None:
+    def replace(self, path: str, data: bytes, *, expected: bytes | None = None) -> None:
         """Put a small file, durably, in place of whatever has that name."""
-        self.inner.replace(path, data)
+        self.inner.replace(path, data, expected=expected)
 
     def set_modified(self, path: str, modified_ms: int) -> None:
         """Set the time of a file's last change; see the protocol."""

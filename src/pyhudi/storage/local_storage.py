@@ -24,6 +24,7 @@ from typing import BinaryIO
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, StorageError
 from pyhudi.storage.entry_kinds import entry_status, is_file, not_a_file, status_of
+from pyhudi.storage.expected_content import check_content
 from pyhudi.storage.file_lock import FileLock
 from pyhudi.storage.lock_record import LOCK_FILE, check_lock_inside
 from pyhudi.storage.storage_paths import open_folder, split_file_path, split_path
@@ -131,8 +132,9 @@ class LocalStorage:
                 os.close(self._open_new(path, name, folder))
             os.fsync(folder)
 
-    def replace(self, path: str, data: bytes) -> None:
+    def replace(self, path: str, data: bytes, *, expected: bytes | None = None) -> None:
         """Put a small file, durably, in place of whatever has that name."""
+        check_content(self, path, expected)
         folder_segments, name = split_file_path(path)
         with self._translate_error(path, writes=True), open_folder(self.root, folder_segments, make=True) as folder:
             temporary = _write_temporary(name, data, folder)

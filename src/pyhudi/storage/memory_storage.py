@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, LockTimeoutError
+from pyhudi.storage.expected_content import check_content
 from pyhudi.storage.fair_lock import FairLock
 from pyhudi.storage.storage_paths import parent_folders, split_file_path, split_path
 from pyhudi.storage.storage_protocol import FileStatus, HeldLock, names_of_files
@@ -136,8 +137,9 @@ class MemoryStorage:
         """Create a small file exclusively and whole; see the protocol."""
         self._put(path, data, exclusive=True)
 
-    def replace(self, path: str, data: bytes) -> None:
+    def replace(self, path: str, data: bytes, *, expected: bytes | None = None) -> None:
         """Put a small file in place of whatever has that name."""
+        check_content(self, path, expected)
         self._put(path, data, exclusive=False)
 
     def set_modified(self, path: str, modified_ms: int) -> None:

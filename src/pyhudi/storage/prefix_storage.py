@@ -58,9 +58,9 @@ class FolderStorage:
         """Create a small file exclusively; see the protocol."""
         self.inner.create(self._below(path), data)
 
-    def replace(self, path: str, data: bytes) -> None:
+    def replace(self, path: str, data: bytes, *, expected: bytes | None = None) -> None:
         """Put a small file in place of whatever has that name."""
-        self.inner.replace(self._below(path), data)
+        self.inner.replace(self._below(path), data, expected=expected)
 
     def set_modified(self, path: str, modified_ms: int) -> None:
         """Set the time of a file's last change."""

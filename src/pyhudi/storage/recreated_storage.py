@@ -82,9 +82,9 @@ class RecreatedStorage:
         """Create a small file exclusively; see the protocol."""
         self.inner.create(_stored_path(path), data)
 
-    def replace(self, path: str, data: bytes) -> None:
-        """Put a small file in place of whatever has that name."""
-        self.inner.replace(_stored_path(path), data)
+    def replace(self, path: str, data: bytes, *, expected: bytes | None = None) -> None:
+        """Put a small file in place of whatever has that name, or of the expected content; see the protocol."""
+        self.inner.replace(_stored_path(path), data, expected=expected)
 
     def set_modified(self, path: str, modified_ms: int) -> None:
         """Set the time of a file's last change."""

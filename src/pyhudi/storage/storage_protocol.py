@@ -95,8 +95,14 @@ class Storage(Protocol):
         """
         ...
 
-    def replace(self, path: str, data: bytes) -> None:
-        """Put a small file, durably, in place of whatever has that name."""
+    def replace(self, path: str, data: bytes, *, expected: bytes | None = None) -> None:
+        """Put a small file, durably, in place of whatever has that name, or only in place of the content `expected`.
+
+        Object stores decide that themselves. Elsewhere the file is read first, so that the caller holds a lock.
+
+        Raises:
+            ConflictError: the content is another one, or there is no such file; nothing was written.
+        """
         ...
 
     def set_modified(self, path: str, modified_ms: int) -> None:

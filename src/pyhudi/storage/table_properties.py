@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
-from pyhudi.errors import CorruptTableError, TableNotFound
+from pyhudi.errors import ConflictError, CorruptTableError, TableNotFound
 from pyhudi.javacompat.properties import parse_properties, render_properties
 from pyhudi.spec.table.table_config import checksum
+from pyhudi.storage.expected_content import changed_meanwhile
 from pyhudi.storage.storage_protocol import Storage
 
 PROPERTIES = ".hoodie/hoodie.properties"
@@ -68,16 +69,25 @@ def store_properties(storage: Storage, changes: Mapping[str, str], at: datetime,
     lock.
 
     Raises:
+        ConflictError: another process has changed them since they were read here; nothing is changed.
         CorruptTableError: neither the properties nor their backup are valid.
         TableNotFound: there are none.
     """
     recover_properties(storage)
-    changed = {**load_properties(storage), **changes}
+    loaded = load_properties(storage)
+    stored = storage.read(PROPERTIES, max_bytes=_MAX_BYTES)
+    if parse_properties(stored) != loaded:
+        raise changed_meanwhile(storage.uri, PROPERTIES)
+    changed = {**loaded, **changes}
     for name in remove:
         changed.pop(name, None)
     changed[_CHECKSUM] = str(checksum(changed))
-    storage.create(BACKUP, storage.read(PROPERTIES, max_bytes=_MAX_BYTES))
-    storage.replace(PROPERTIES, render_properties(changed, at, updated=True))
+    storage.create(BACKUP, stored)
+    try:
+        storage.replace(PROPERTIES, render_properties(changed, at, updated=True), expected=stored)
+    except ConflictError:
+        storage.delete(BACKUP)  # of what the other process has replaced
+        raise
     storage.delete(BACKUP)
     return changed
 

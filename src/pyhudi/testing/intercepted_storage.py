@@ -91,9 +91,9 @@ class InterceptedStorage:
         """Pass an exclusive create."""
         self._pass(Call("create", path), lambda: self.inner.create(path, data), lambda: self._leave_over(path, data))
 
-    def replace(self, path: str, data: bytes) -> None:
+    def replace(self, path: str, data: bytes, *, expected: bytes | None = None) -> None:
         """Pass a replacement."""
-        self._pass(Call("replace", path), lambda: self.inner.replace(path, data), lambda: self._leave_over(path, data))
+        self._pass(Call("replace", path), lambda: self.inner.replace(path, data, expected=expected), lambda: self._leave_over(path, data))
 
     def set_modified(self, path: str, modified_ms: int) -> None:
         """Pass the setting of a file's time."""

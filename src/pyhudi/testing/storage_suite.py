@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from pyhudi.errors import AlreadyExistsError, CorruptTableError, LockTimeoutError, StorageError
+from pyhudi.errors import AlreadyExistsError, ConflictError, CorruptTableError, LockTimeoutError, StorageError
 from pyhudi.storage.storage_protocol import Storage
 
 HOSTILE_PATHS = ("..", "../x", "a/../../x", "/etc/passwd", "a//b", "./a", "a/.", "a/", "a\0b", "/", "a/..", "x" * 300, "a\ud800")
@@ -147,6 +147,16 @@ class StorageSuite:
         """`replace` creates a file, or replaces its content."""
         storage.replace("a/file", b"one")
         storage.replace("a/file", b"two")
+        assert storage.read("a/file") == b"two"
+
+    def test_replace_of_an_expected_content_leaves_any_other(self, storage: Storage) -> None:
+        """`replace` changes nothing where the content is not the expected one, or where there is no file."""
+        with pytest.raises(ConflictError, match="a/file' of table"):
+            storage.replace("a/file", b"one", expected=b"")
+        storage.create("a/file", b"one")
+        storage.replace("a/file", b"two", expected=b"one")
+        with pytest.raises(ConflictError, match="a/file' of table"):
+            storage.replace("a/file", b"three", expected=b"one")
         assert storage.read("a/file") == b"two"
 
     def test_delete_tells_whether_there_was_a_file(self, storage: Storage) -> None:

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import os
 import pickle
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from pyhudi.errors import AlreadyExistsError, OptionError, StorageError, TableNotFound
+from pyhudi.errors import AlreadyExistsError, ConflictError, OptionError, StorageError, TableNotFound
 from pyhudi.locks.choose_lock import with_lock_provider
 from pyhudi.spec.options import resolve
 from pyhudi.storage.lock_record import LOCK_FILE_OPTION
 from pyhudi.storage.open_storage import open_source_folder, open_storage
-from pyhudi.storage.remote import object_store
+from pyhudi.storage.remote import cloud_client, object_store
 from pyhudi.storage.remote.cloud_client import open_store, store_errors
 from pyhudi.storage.remote.cloud_options import store_settings
 from pyhudi.storage.remote.cloud_storage import CloudStorage
 from pyhudi.storage.remote.object_store import ObjectStorage
+from pyhudi.storage.table_properties import BACKUP, PROPERTIES, load_properties, store_properties
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.testing.storage_suite import StorageSuite
 from tests.unit.storage.cloud_store import CountingObstore, new_url, serve_from_memory
 
 obstore = pytest.importorskip("obstore")
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string()})
 NO_SERVER = {"endpoint_url": "http://127.0.0.1:9", "key": "a", "secret": "b"}
 
@@ -86,6 +89,53 @@ def test_version_that_was_replaced_is_not_replaced_again(requests: CountingObsto
     assert storage.replace_version("lock", b"2", *created) is not None
     assert storage.replace_version("lock", b"3", *created) is None
     assert storage.read_version("lock")[0] == b"2"
+
+
+def test_of_two_changes_of_the_properties_at_the_same_time_one_is_refused(
+    requests: CountingObstore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both have read the properties; the lock of one of them has expired."""
+    url = new_url()
+    HudiTable.create(url, SCHEMA, name="rides", keys=["id"])
+    storage = CloudStorage(url)
+    put = requests.put
+
+    def change_first(store: Any, path: str, data: bytes, **named: Any) -> Any:
+        if path == PROPERTIES:
+            monkeypatch.undo()
+            serve_again()
+            storage.delete(BACKUP)
+            store_properties(storage, {"hoodie.other": "1"}, NOW)
+        return put(store, path, data, **named)
+
+    open_again, functions = cloud_client.open_store, cloud_client.obstore_functions
+
+    def serve_again() -> None:
+        monkeypatch.setattr(cloud_client, "open_store", open_again)
+        monkeypatch.setattr(cloud_client, "obstore_functions", functions)
+
+    monkeypatch.setattr(requests, "put", change_first, raising=False)
+    with pytest.raises(ConflictError, match=r"'\.hoodie/hoodie\.properties' of table s3://bucket.* was changed by another process"):
+        store_properties(storage, {"hoodie.mine": "1"}, NOW)
+    properties = load_properties(storage)
+    assert properties["hoodie.other"] == "1"
+    assert "hoodie.mine" not in properties
+    assert storage.stat(BACKUP) is None
+
+
+def test_replacement_whose_answer_was_lost_counts(requests: CountingObstore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client repeats the request, and the store refuses the second one: the tag is that of the first."""
+    storage = CloudStorage(new_url())
+    storage.create("a", b"one")
+    put = requests.put
+
+    def put_twice(*arguments: Any, **named: Any) -> Any:
+        put(*arguments, **named)
+        return put(*arguments, **named)
+
+    monkeypatch.setattr(requests, "put", put_twice, raising=False)
+    storage.replace("a", b"two", expected=b"one")
+    assert storage.read("a") == b"two"
 
 
 def test_a_table_is_written_under_a_lock_of_the_store(requests: CountingObstore) -> None:

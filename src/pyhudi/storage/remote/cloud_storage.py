@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final, cast
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError
+from pyhudi.storage.expected_content import changed_meanwhile
 from pyhudi.storage.lock_record import LOCK_FILE_OPTION
 from pyhudi.storage.remote import cloud_client
 from pyhudi.storage.remote.cloud_client import store_errors
@@ -110,10 +111,20 @@ class CloudStorage:
         split_file_path(path)
         self._put(path, data, len(data), mode="create")
 
-    def replace(self, path: str, data: bytes) -> None:
-        """Put a small file in place of whatever has that name."""
+    def replace(self, path: str, data: bytes, *, expected: bytes | None = None) -> None:
+        """Put a small file in place of whatever has that name, or of the expected content alone, which the store decides."""
         split_file_path(path)
-        self._put(path, data, len(data))
+        if expected is None:
+            self._put(path, data, len(data))
+            return
+        try:
+            content, e_tag, version = self.read_version(path)
+        except FileNotFoundError:
+            raise changed_meanwhile(self.uri, path) from None
+        if content != expected:
+            raise changed_meanwhile(self.uri, path)
+        if self.replace_version(path, data, e_tag, version) is None and self.read_version(path)[0] != data:
+            raise changed_meanwhile(self.uri, path)  # else the answer to the first attempt was lost
 
     def read_version(self, path: str) -> tuple[bytes, str | None, str | None]:
         """Return a whole file, and the entity tag and version that the store gives it.

@@ -16,6 +16,7 @@ from datetime import datetime
 from typing import Any, BinaryIO, cast
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, StorageError, UnsupportedError
+from pyhudi.storage.expected_content import check_content
 from pyhudi.storage.lock_record import LOCK_FILE_OPTION
 from pyhudi.storage.remote.external_lock import check_lock_file, lock_outside
 from pyhudi.storage.remote.file_systems import open_file_system
@@ -122,8 +123,9 @@ class ObjectStorage:
             except FileExistsError as error:
                 raise self._exists(path) from error
 
-    def replace(self, path: str, data: bytes) -> None:
+    def replace(self, path: str, data: bytes, *, expected: bytes | None = None) -> None:
         """Put a small file in place of whatever has that name."""
+        check_content(self, path, expected)
         split_file_path(path)
         with self._translate_error(path, writes=True):
             system, full = self._open_at(path)
