@@ -15,8 +15,10 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import ConflictError, KeyFieldError, SchemaError, UsageError
+from pyhudi.read.execute import Selection, read_table
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.table.change.changed_rows import updated_rows
+from pyhudi.write.tagging.prepped import LOCATION_COLUMNS
 
 SCHEMA = pa.schema(
     {"id": pa.int64(), "city": pa.string(), "ts": pa.int64(), "fare": pa.float64(), "seats": pa.int32(), "price": pa.decimal128(10, 2)}
@@ -314,3 +316,31 @@ def test_sources_of_other_kinds_are_merged(tmp_path: Path) -> None:
 def test_keys_of_another_type_are_refused(rows: pa.Table) -> None:
     with pytest.raises(SchemaError, match="cannot be stored in id"):
         create().merge(rows).when_matched_delete().execute()
+
+
+@pytest.mark.parametrize("kind", ["cow", "mor"])
+def test_expressions_may_name_meta_columns(kind: str) -> None:
+    table = create(kind)
+    first = table.history()["requested"][0].as_py()
+    table.update({"ts": "CAST(_hoodie_commit_time AS BIGINT)"}, where="_hoodie_commit_time > '2000' AND id = 1")
+    assert table.to_arrow(["ts"], filter="id = 1")["ts"].to_pylist() == [int(first)]
+    merge = table.merge([{"id": 2}]).when_matched_update({"ts": "1"}, where=f"target._hoodie_commit_time <> '{first}'")
+    assert merge.execute().updated == 0
+    values = {"ts": "length(target._hoodie_commit_seqno) + CAST(_HOODIE_COMMIT_TIME AS BIGINT)"}
+    assert table.merge([{"id": 2}]).when_matched_update(values, where=pc.field("_hoodie_commit_time") == first).execute().updated == 1
+    assert table.to_arrow(["ts"], filter="id = 2")["ts"].to_pylist()[0] > int(first)
+
+
+def test_meta_columns_that_no_expression_names_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = create()
+    columns: list[list[str]] = []
+
+    def reading(chosen: Selection) -> pa.Table:
+        columns.append([name for name in chosen.columns if name.startswith("_hoodie_")])
+        return read_table(chosen)
+
+    for module in ("changed_rows", "source_join"):
+        monkeypatch.setattr(f"pyhudi.table.change.{module}.read_table", reading)
+    table.update({"ts": 1}, where="id = 1")
+    table.merge([{"id": 2, "ts": 5}]).when_matched_update({"ts": "source.ts"}).execute()
+    assert columns == [list(LOCATION_COLUMNS)] * 2

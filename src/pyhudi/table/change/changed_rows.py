@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.types as pt
 
-from pyhudi.read.execute import read_table
+from pyhudi.read.execute import Selection, narrow, read_table
+from pyhudi.schema.meta_columns import META_FIELDS
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.visibility import Visibility
@@ -53,6 +54,7 @@ def updated_rows(
     schema = chosen.snapshot.schema
     values = assigned_columns(assigned, schema, what)
     check_no_key(values, config, what)
+    chosen = _needed_columns(chosen, values.values())
     rows = read_table(chosen)
     for name, column in evaluate(values, rows, schema, what).items():
         rows = rows.set_column(rows.schema.get_field_index(name), schema.field(name), column)
@@ -87,6 +89,16 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
     return pa.binary() if pt.is_large_binary(kind) or pt.is_binary_view(kind) else kind
 
 
+def _needed_columns(chosen: Selection, expressions: Iterable[object]) -> Selection:
+    """Return the selection without meta columns that neither say where a record is stored nor occur in an expression.
+
+    Sequence numbers differ in every row: to decode them takes longer than most columns.
+    """
+    stated = " ".join(str(expression).lower() for expression in expressions)
+    meta = {field.name for field in META_FIELDS}.difference(LOCATION_COLUMNS)
+    return narrow(chosen, [name for name in chosen.columns if name not in meta or name in stated])
+
+
 def merged_rows(
     storage: Storage, config: TableConfig, options: Mapping[str, str], source: MergeSource, clauses: Sequence[MergeClause]
 ) -> ChangedRows:
@@ -111,4 +123,5 @@ def merged_rows(
     changed = rows.changed_columns()
     columns = None if changed is None or not config.populate_meta_fields else partial_columns(options, config, schema, changed)
     visible = chosen.snapshot.timeline.visibility
+    chosen = _needed_columns(chosen, [stated for clause in clauses for stated in (clause.where, *(clause.assigned or {}).values())])
     return ChangedRows(Operation.UPSERT_PREPPED, rows.compute(chosen), prepped=True, read_snapshot=visible, columns=columns)
