@@ -114,9 +114,10 @@ def _is_number(text: str) -> bool:
 
 
 def tree(root: Path, *, at_most: int = 40) -> None:
-    """Print the files below a folder with their sizes."""
+    """Print the files below a folder with their sizes, data files before those of the timeline and of the metadata table."""
     print(f"\n{_INDENT}{root.name}/")
-    paths = sorted(path for path in root.rglob("*") if path.is_file() and not path.name.endswith(".crc"))
+    files = (path for path in root.rglob("*") if path.is_file() and not path.name.endswith(".crc"))
+    paths = sorted(files, key=lambda path: (path.relative_to(root).parts[0] == ".hoodie", path))
     for path in paths[:at_most]:
         print(f"{_INDENT}  {path.relative_to(root)!s:<95} {path.stat().st_size:>12,} B")
     if len(paths) > at_most:

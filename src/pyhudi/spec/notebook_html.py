@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, Final
 
@@ -43,6 +43,22 @@ def properties_html(title: str, properties: Mapping[str, object]) -> str:
         if value is not None and value not in ("", (), [], {})
     )
     return f"<div><b>{escape(title)}</b><table>{''.join(rows)}</table></div>"
+
+
+def rows_html(title: str, names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a title and a table of rows below the names of their columns.
+
+    Example:
+        >>> rows_html("1 <row>", ["n"], [[2]])[:60]
+        '<div><b>1 &lt;row&gt;</b><table><tr><th style="text-align:le'
+    """
+    lines = [_line("th", names), *(_line("td", row) for row in rows)]
+    return f"<div><b>{escape(title)}</b><table>{''.join(lines)}</table></div>"
+
+
+def _line(tag: str, cells: Sequence[object]) -> str:
+    fields = (f'<{tag} style="text-align:left">{escape(_text(cell))}</{tag}>' for cell in cells)
+    return f"<tr>{''.join(fields)}</tr>"
 
 
 def _text(value: object) -> str:

@@ -162,6 +162,7 @@ def test_wrong_arguments_are_errors_of_one_line(table: HudiTable, tmp_path: Path
     for arguments, problem in (
         (("head", path, "--columns", "fair"), "no column 'fair'"),
         (("commit", path, "20200101000000000"), "has no completed commit"),
+        (("stats", path, "--column", "fair"), "no column 'fair'"),
         (("ls", str(tmp_path / "nothing")), "no folder, or an empty one"),
         (("show", path, "--storage-option", "x"), "write KEY=VALUE"),
     ):

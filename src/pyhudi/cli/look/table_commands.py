@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 from pyhudi.cli.look.look_arguments import of_table
 from pyhudi.cli.look.rows_output import Row, print_rows
 from pyhudi.cli.look.table_access import open_table, print_table
-from pyhudi.errors import UsageError
+from pyhudi.errors import SchemaError, UsageError, did_you_mean
 from pyhudi.metadata_table.format.index_definitions import load_definitions
+from pyhudi.schema.meta_columns import META_FIELDS
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.timeline.instant_details import find_commit_metadata
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
@@ -84,7 +85,12 @@ def sizes(*, path: str, as_json: bool, storage_options: Sequence[str]) -> None:
 @click.option("--column", "columns", multiple=True, help="Only this column; may be given again.")
 def stats(*, path: str, columns: Sequence[str], as_json: bool, storage_options: Sequence[str]) -> None:
     """Show the statistics of the columns in the files of the table at PATH."""
-    rows = open_table(path, storage_options).inspect.column_stats()
+    table = open_table(path, storage_options)
+    known = [*(field.name for field in META_FIELDS), *table.schema.names]
+    for name in columns:
+        if name.split(".", maxsplit=1)[0] not in known:  # statistics of a field of a struct have its path
+            raise SchemaError(f"table {table.storage.uri} has no column '{name}'.{did_you_mean(name, known)}")
+    rows = table.inspect.column_stats()
     print_table(rows.filter(pc.field("column").isin(pa.array(columns, pa.string()))) if columns else rows, as_json=as_json)
 
 

@@ -13,6 +13,7 @@ from pyhudi.read.execute import count_rows, read_batches, read_table
 from pyhudi.read.filter.tuple_filter import FilterLike
 from pyhudi.read.snapshot.query_type import QueryType
 from pyhudi.table.history_table import history
+from pyhudi.table.inspect.action_history import History
 from pyhudi.table.methods.table_handle import TableHandle
 from pyhudi.table.read_table import ChangesFormat, changes, selection
 from pyhudi.table.scan.batch_size import batch_reader
@@ -256,13 +257,14 @@ class ReadMethods(TableHandle):
         return changes(self.storage, since, until, format, meta_columns=meta_columns, schema_at_end=schema_at_end, options=options)
 
     @progress_bar("history")
-    def history(self) -> pa.Table:
+    def history(self) -> History:
         """Return one row for each action of the timeline and of its archive, oldest first.
 
         Returns:
             The columns `action` (such as `commit` or `compaction`), `state` (`requested`, `inflight` or `completed`), `requested` and
             `completed` (instant strings), `operation` (such as `UPSERT`) and `engine`, all strings; `inserted`, `updated`, `deleted`,
-            `files_written`, `bytes_written` and `file_groups_replaced`, all int64. What an action does not state is null.
+            `files_written`, `bytes_written` and `file_groups_replaced`, all int64. What an action does not state is null. `rows` is the
+            Arrow table; a prompt and a notebook show the latest actions.
 
         Raises:
             CorruptTableError: a file of the timeline or of its archive is damaged.
@@ -271,4 +273,4 @@ class ReadMethods(TableHandle):
             >>> table.history().select(["operation", "requested", "inserted", "updated"]).to_pylist()[-1]
             {'operation': 'UPSERT', 'requested': '20260102040506000', 'inserted': 0, 'updated': 1}
         """
-        return history(self.storage)
+        return History(history(self.storage))
