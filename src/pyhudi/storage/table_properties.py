@@ -59,9 +59,13 @@ def create_properties(storage: Storage, properties: Mapping[str, str], at: datet
 def replace_properties(storage: Storage, properties: Mapping[str, str], at: datetime) -> None:
     """Put other properties, of another table or another place of its timeline, in the place of those that are there, in one step. The
     caller holds the lock.
+
+    Raises:
+        ConflictError: another process has changed them meanwhile; nothing is changed.
     """
     checked = {**properties, _CHECKSUM: str(checksum(properties))}
-    storage.replace(PROPERTIES, render_properties(checked, at, updated=True))
+    stored = storage.read(PROPERTIES, max_bytes=_MAX_BYTES)
+    storage.replace(PROPERTIES, render_properties(checked, at, updated=True), expected=stored)
 
 
 def store_properties(storage: Storage, changes: Mapping[str, str], at: datetime, *, remove: Collection[str] = ()) -> dict[str, str]:

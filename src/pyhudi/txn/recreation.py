@@ -3,8 +3,8 @@
 1. A file in the old table's timeline says that a new table is being written (`begin_recreation`); it is written next to the old one
    (`pyhudi.storage.recreated_storage`), with a first commit that replaces all file groups of the old table.
 2. One replacement of `hoodie.properties` is the change (`switch`): it names the timeline of the new table, where that was written.
-3. The old table's files are deleted, the new one's timeline and metadata table are copied to their usual folders, and a second replacement
-   of the properties names these (`_finish`).
+3. The old table's files are deleted, the new one's timeline, in which that commit replaces nothing from now on, and its metadata table are
+   copied to their usual folders, and a second replacement of the properties names these (`_finish`).
 
 Cut before step 2 the table is the old one, cut after it the new one. Whoever takes the table's lock next undoes what was begun, or finishes
 it (`settle`). Apache Hudi deletes the old table before it creates the new one.
@@ -12,6 +12,7 @@ it (`settle`). Apache Hudi deletes the old table before it creates the new one.
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -56,6 +57,19 @@ class DataFolder:
     files: tuple[FileStatus, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """What was noted at the change: the time of the new table's first commit and what it says in the end, the file groups that it replaces
+    at first, the files of the new timeline, the properties.
+    """
+
+    first: str
+    commit: bytes
+    replaced: Mapping[str, frozenset[str]]
+    timeline: frozenset[str]
+    properties: Mapping[str, str]
+
+
 def data_folders(storage: Storage) -> Iterator[DataFolder]:
     """Yield the folders of a table that hold files; those of another table below this one are left out."""
     waiting = [""]
@@ -85,15 +99,30 @@ def begin_recreation(storage: Storage, old: TableConfig) -> None:
     storage.replace(f"{old.timeline_path}/{RECREATED_FILE}", b"")
 
 
-def switch(storage: Storage, old: TableConfig, replaced: Mapping[str, tuple[str, ...]], at: datetime) -> TableConfig:
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """The first commit of the new table: the file groups of the old one by partition path, and the commit's content without them."""
+
+    requested: str
+    groups: Mapping[str, tuple[str, ...]]
+    without_groups: bytes
+
+
+def switch(storage: Storage, old: TableConfig, first: Replacement, at: datetime) -> TableConfig:
     """Make the new table that which is on the path, and return its properties as they are at first."""
     new = load_properties(RecreatedStorage(storage, ""))
-    note = {"replaced": replaced, "timeline": sorted(storage.file_names(_NEW_TIMELINE)), "properties": new}
+    note = {
+        "first": first.requested,
+        "commit": base64.b64encode(first.without_groups).decode(),
+        "replaced": first.groups,
+        "timeline": sorted(storage.file_names(_NEW_TIMELINE)),
+        "properties": new,
+    }
     storage.replace(_NOTE, json.dumps(note).encode())
     storage.replace(f"{old.timeline_path}/{MOVED_FILE}", b"")
-    first = properties_at_first(new)
-    replace_properties(storage, first, at)
-    return TableConfig(first)
+    properties = properties_at_first(new)
+    replace_properties(storage, properties, at)
+    return TableConfig(properties)
 
 
 def properties_at_first(new: Mapping[str, str]) -> dict[str, str]:
@@ -149,7 +178,7 @@ def _undo(storage: Storage, old: TableConfig) -> None:
 
 def _finish(storage: Storage, at: datetime) -> None:
     """Delete the old table, and give the files of the new one their usual folders."""
-    replaced, timeline, new = _read_note(storage)
+    note = _read_note(storage)
     for status in storage.list(META_FOLDER):
         if status.path == _TIMELINE:
             _delete_below(storage, _TIMELINE)
@@ -158,13 +187,20 @@ def _finish(storage: Storage, at: datetime) -> None:
         elif status.path not in _SHARED:
             storage.delete_tree(status.path) if status.is_dir else storage.delete(status.path)
     for folder in data_folders(storage):
-        old = {status.name for status in folder.files if _file_id(status.name) in replaced.get(folder.path, ())}
+        old = {status.name for status in folder.files if _file_id(status.name) in note.replaced.get(folder.path, ())}
         _delete_without_data(storage, folder.path, _delete_files(storage, folder, old))
-    is_untouched = sorted(set(storage.file_names(_NEW_TIMELINE)) - {MOVED_FILE}) == timeline
-    _copy_below(storage, RECREATION_FOLDER, _NOT_COPIED if is_untouched else _NOT_COPIED | {_METADATA})
+    names = set(storage.file_names(_NEW_TIMELINE)) - {MOVED_FILE}
+    is_untouched = names == note.timeline
+    _copy_below(storage, RECREATION_FOLDER, {_USUAL, *_NOT_COPIED} if is_untouched else {_USUAL, _METADATA, *_NOT_COPIED})
+    _copy_below(storage, _NEW_TIMELINE, ())
+    for name in names:
+        if name.startswith(f"{note.first}_"):
+            storage.replace(f"{_TIMELINE}/{name}", note.commit)  # change data would look for the files that are deleted
     storage.replace(f"{_TIMELINE}/{MOVED_FILE}", b"")
     storage.replace(f"{_NEW_TIMELINE}/{MOVED_FILE}", b"")
-    replace_properties(storage, new if is_untouched else {**properties_at_first(new), keys.TIMELINE_PATH: _USUAL}, at)
+    replace_properties(
+        storage, note.properties if is_untouched else {**properties_at_first(note.properties), keys.TIMELINE_PATH: _USUAL}, at
+    )
     _clear(storage)
 
 
@@ -221,11 +257,11 @@ def _copy(storage: Storage, source: str, target: str) -> None:
             copy.write(chunk)
 
 
-def _read_note(storage: Storage) -> tuple[dict[str, frozenset[str]], list[str], dict[str, str]]:
+def _read_note(storage: Storage) -> _Note:
     try:
         note = json.loads(storage.read(_NOTE, max_bytes=_MAX_NOTE_BYTES))
         replaced = {path: frozenset(ids) for path, ids in note["replaced"].items()}
-        return replaced, note["timeline"], note["properties"]
+        return _Note(note["first"], base64.b64decode(note["commit"]), replaced, frozenset(note["timeline"]), note["properties"])
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CorruptTableError(
             f"'{_NOTE}' of table {storage.uri} is missing or damaged ({error}): the table can be read, but the change from the table that"

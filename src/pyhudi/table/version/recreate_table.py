@@ -31,7 +31,7 @@ from pyhudi.table.open_table import OpenTable
 from pyhudi.timeline.clock import InstantClock
 from pyhudi.timeline.write_instant import TimelineWriter
 from pyhudi.txn.locked_table import LockedTable, locked_table
-from pyhudi.txn.recreation import begin_recreation, file_groups_of, is_switched, properties_at_first, settle, switch
+from pyhudi.txn.recreation import Replacement, begin_recreation, file_groups_of, is_switched, properties_at_first, settle, switch
 
 _LOCK_WAIT: Final = "hoodie.write.lock.wait_time_ms"
 
@@ -100,14 +100,14 @@ def _write_new(old: LockedTable, new: NewDefinition, write: Callable[[Storage], 
     first = InstantClock(clock, config.timeline_zone, old.timeline.greatest_time(), storage.uri)
     began = first.next()
     created = RecreatedStorage(storage, began)
-    _commit_replacement(created, config, (began, first.next()), replaced, old)
+    replacement = _commit_replacement(created, config, (began, first.next()), replaced, old)
     write(created)
     if not old.is_locked:
         raise ConflictError(
             f"the lock of table {storage.uri} was lost while the table was written that is to replace it: it is as it was; write again."
         )
     accept_identity(storage, TableConfig(properties_at_first(load_properties(created))))
-    switch(storage, old.config, replaced, clock.now())
+    switch(storage, old.config, replacement, clock.now())
 
 
 def _check_layout(storage: Storage, config: TableConfig) -> None:
@@ -119,17 +119,18 @@ def _check_layout(storage: Storage, config: TableConfig) -> None:
 
 
 def _commit_replacement(
-    storage: RecreatedStorage, config: TableConfig, times: tuple[str, str], replaced: Mapping[str, tuple[str, ...]], old: LockedTable
-) -> None:
+    storage: RecreatedStorage, config: TableConfig, times: tuple[str, str], groups: Mapping[str, tuple[str, ...]], old: LockedTable
+) -> Replacement:
     """Make the first commit of the new table: it replaces the file groups of the old one, which readers that list folders see."""
     requested, completed = times
     metadata = CommitMetadata(
         stats={},
         extra_metadata={SCHEMA_KEY: config.properties[keys.CREATE_SCHEMA]},
         operation=Operation.INSERT_OVERWRITE_TABLE,
-        replaced=replaced,
+        replaced=groups,
     )
     writer = TimelineWriter(storage, config)
     plan = encode_requested_replace(Operation.INSERT_OVERWRITE_TABLE, sync=old.ids.sync_marker())
     inflight = writer.start(writer.request(Action.REPLACE_COMMIT, requested, plan))
     writer.complete(inflight, completed, commit_content(metadata, config.layout, sync=old.ids.sync_marker()))
+    return Replacement(requested, groups, commit_content(replace(metadata, replaced={}), config.layout, sync=old.ids.sync_marker()))
