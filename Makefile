@@ -87,9 +87,9 @@ test-spark: $(READY) $(JAVA) ## Tests on a real Spark session
 	@$(WITH_JAVA) $(SHORT_LIVED) $(TIMED) "tests on Spark" $(PYTEST) -q -n 2 --dist worksteal $(SLOWEST) tests/spark $(ARGS)
 
 .PHONY: test-servers
-test-servers: $(READY) $(JAVA) $(READY_SERVERS) ## Tests with real servers: a Hive metastore, S3
+test-servers: $(READY) $(JAVA) $(READY_SERVERS) $(READY_HUDI) ## Tests with real servers: a Hive metastore, a HiveServer2, AWS Glue, S3
 	@echo "pytest tests/servers"
-	@$(WITH_JAVA) $(SHORT_LIVED) export PYHUDI_SERVERS_PYTHON="$(CURDIR)/$(SERVERS)/bin/python"; $(TIMED) "tests with servers" $(PYTEST) -q $(SLOWEST) tests/servers $(ARGS)
+	@$(WITH_JAVA) $(WITH_HUDI) $(SHORT_LIVED) export PYHUDI_SERVERS_PYTHON="$(CURDIR)/$(SERVERS)/bin/python"; $(TIMED) "tests with servers" $(PYTEST) -q $(SLOWEST) tests/servers $(ARGS)
 
 .PHONY: interop
 interop: $(READY) $(JAVA) $(READY_HUDI) ## Let Apache Hudi 1.2.0 read and continue our tables, and the other way round

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
 
-from tests.servers.java_server import free_port, hive_metastore
+from tests.servers.java_server import free_port, hive_metastore, hive_server
 from tests.servers.s3_server import s3_server
 
 
@@ -15,6 +16,15 @@ def metastore(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URI of a real Hive metastore."""
     with hive_metastore(tmp_path_factory.mktemp("metastore"), free_port()) as uri:
         yield uri
+
+
+@pytest.fixture(scope="session")
+def server(metastore: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The JDBC URL of a server that takes Hive's SQL, on the same metastore."""
+    if not os.environ.get("PYHUDI_REFERENCE_JAR"):
+        pytest.skip("PYHUDI_REFERENCE_JAR is not set; `make test-servers` sets it")
+    with hive_server(tmp_path_factory.mktemp("hive-server"), free_port(), metastore) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import time
+import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -72,3 +73,31 @@ def hive_metastore(folder: Path, port: int) -> Iterator[str]:
     main = "org.apache.hadoop.hive.metastore.HiveMetaStore"
     with java_server(folder, port, ["-Xmx400m", *options, "-cp", f"{JARS}/*", main, "-p", str(port)]):
         yield f"thrift://127.0.0.1:{port}"
+
+
+@contextmanager
+def hive_server(folder: Path, port: int, metastore: str) -> Iterator[str]:
+    """A HiveServer2 on a metastore: the Thrift server of Spark, with Hudi's input formats; its JDBC URL.
+
+    `PYHUDI_REFERENCE_JAR` has the formats. The services of that jar are for another Spark, so that its classes alone are taken.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(os.environ["PYHUDI_REFERENCE_JAR"]) as bundle, zipfile.ZipFile(folder / "formats.jar", "w") as formats:
+        for name in bundle.namelist():
+            if name.endswith(".class") and name.startswith(("org/apache/hudi/", "com/github/benmanes/", "org/apache/parquet/avro/")):
+                formats.writestr(name, bundle.read(name))
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.sql.warehouse.dir": f"{folder}/warehouse",
+        "spark.hadoop.hive.metastore.uris": metastore,
+    }
+    hive = {"hive.server2.thrift.port": str(port), "hive.server2.thrift.bind.host": "127.0.0.1"}
+    command = [
+        *(str(JARS.parent / "bin" / "spark-submit"), "--class", "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"),
+        *("--master", "local[1]", "--driver-memory", "700m", "--driver-class-path", str(folder / "formats.jar")),
+        *(part for key, text in settings.items() for part in ("--conf", f"{key}={text}")),
+        *(part for key, text in hive.items() for part in ("--hiveconf", f"{key}={text}")),
+        "spark-internal",
+    ]
+    with server_process(folder, port, command):
+        yield f"jdbc:hive2://127.0.0.1:{port}"

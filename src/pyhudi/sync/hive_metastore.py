@@ -9,29 +9,33 @@ from __future__ import annotations
 
 import copy
 import getpass
+import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pyhudi.sync.catalog_sync import CatalogColumn, CatalogEntry, Values
-from pyhudi.sync.metastore_client import MetastoreClient
+from pyhudi.sync.metastore_client import CONNECTIONS, MetastoreClient, map_batches
 
-#: How many partitions are read at once.
-_READ_BATCH: Final = 1000
+#: So many partitions are worth a connection.
+_SMALL_BATCH: Final = 100
 _EXTERNAL: Final = "EXTERNAL_TABLE"
 #: The metastore shall not list the files of the table to count them.
 _NO_STATISTICS: Final = {"DO_NOT_UPDATE_STATS": "true"}
-_DESCRIPTION: Final = "automatically created by hoodie"
+DESCRIPTION: Final = "automatically created by hoodie"
+
+_Item = TypeVar("_Item")
 
 
 class HiveMetastore:
     """Implements `pyhudi.sync.catalog_sync.CatalogSync`."""
 
-    def __init__(self, client: MetastoreClient, database: str) -> None:
-        """Use a database through a connected client."""
+    def __init__(self, client: MetastoreClient, database: str, batch_size: int) -> None:
+        """Use a database through a connected client, with so many partitions in one call at most."""
         self._client = client
         self._calls = client.calls
         self._types = client.types
         self._database = database
+        self._batch_size = batch_size
 
     def has_database(self) -> bool:
         """Tell whether the database exists."""
@@ -44,7 +48,7 @@ class HiveMetastore:
 
     def create_database(self) -> None:
         """Create the database."""
-        database = self._types.Database(name=self._database, description=_DESCRIPTION, parameters={})
+        database = self._types.Database(name=self._database, description=DESCRIPTION, parameters={})
         with self._client.translate_errors(f"creating the database {self._database}"):
             try:
                 self._calls.create_database(database)
@@ -110,34 +114,45 @@ class HiveMetastore:
     def add_partitions(self, name: str, partitions: Mapping[Values, str]) -> None:
         """Add partitions."""
         table = self._required(name)
-        made = [self._partition(table, values, location) for values, location in partitions.items()]
-        request = self._types.AddPartitionsRequest(self._database, name, made, ifNotExists=True, needResult=False)
-        with self._client.translate_errors(f"adding {len(made)} partition(s) to {self._database}.{name}"):
-            self._calls.add_partitions_req(request)
+
+        def add(client: MetastoreClient, batch: Sequence[tuple[Values, str]]) -> None:
+            made = [self._partition(table, values, location) for values, location in batch]
+            request = self._types.AddPartitionsRequest(self._database, name, made, ifNotExists=True, needResult=False)
+            with client.translate_errors(f"adding {len(made)} partition(s) to {self._database}.{name}"):
+                client.calls.add_partitions_req(request)
+
+        map_batches(self._client, add, self._batches(list(partitions.items())))
 
     def change_partitions(self, name: str, partitions: Mapping[Values, str]) -> None:
         """Change the locations of partitions."""
+
+        def change(client: MetastoreClient, batch: Sequence[Any]) -> None:
+            with client.translate_errors(f"changing {len(batch)} partition(s) of {self._database}.{name}"):
+                client.calls.alter_partitions_with_environment_context(self._database, name, list(batch), self._context())
+
         changed = list(self._partitions(self._required(name), list(partitions)))
         for partition in changed:
             partition.sd.location = partitions[tuple(partition.values)]
             partition.parameters = {key: text for key, text in partition.parameters.items() if key != "transient_lastDdlTime"}
-        with self._client.translate_errors(f"changing {len(changed)} partition(s) of {self._database}.{name}"):
-            self._calls.alter_partitions_with_environment_context(self._database, name, changed, self._context())
+        map_batches(self._client, change, self._batches(changed))
 
     def drop_partitions(self, name: str, partitions: Sequence[Values]) -> None:
         """Drop partitions, not their files."""
         table = self._required(name)
-        with self._client.translate_errors(f"dropping {len(partitions)} partition(s) of {self._database}.{name}"):
-            names = [self._partition_name(table, values) for values in partitions]
+
+        def drop(client: MetastoreClient, batch: Sequence[Values]) -> None:
             request = self._types.DropPartitionsRequest(
                 self._database,
                 name,
-                self._types.RequestPartsSpec(names=names),
+                self._types.RequestPartsSpec(names=[self._partition_name(table, values) for values in batch]),
                 deleteData=False,
                 ifExists=True,
                 needResult=False,
             )
-            self._calls.drop_partitions_req(request)
+            with client.translate_errors(f"dropping {len(batch)} partition(s) of {self._database}.{name}"):
+                client.calls.drop_partitions_req(request)
+
+        map_batches(self._client, drop, self._batches(partitions))
 
     def close(self) -> None:
         """End the connection."""
@@ -177,13 +192,22 @@ class HiveMetastore:
 
     def _partitions(self, table: Any, among: Collection[Values] | None) -> Iterator[Any]:
         action = f"reading partitions of {self._database}.{table.tableName}"
-        with self._client.translate_errors(action):
-            if among is None:
+
+        def read(client: MetastoreClient, names: Sequence[str]) -> Sequence[Any]:
+            with client.translate_errors(action):
+                partitions: Sequence[Any] = client.calls.get_partitions_by_names(self._database, table.tableName, list(names))
+                return partitions
+
+        if among is None:
+            with self._client.translate_errors(action):
                 names = self._calls.get_partition_names(self._database, table.tableName, -1)
-            else:
-                names = [self._partition_name(table, values) for values in among]
-            for begin in range(0, len(names), _READ_BATCH):
-                yield from self._calls.get_partitions_by_names(self._database, table.tableName, names[begin : begin + _READ_BATCH])
+        else:
+            names = [self._partition_name(table, values) for values in among]
+        return itertools.chain.from_iterable(map_batches(self._client, read, self._batches(names)))
+
+    def _batches(self, items: Sequence[_Item]) -> list[Sequence[_Item]]:
+        size = min(self._batch_size, max(_SMALL_BATCH, -(-len(items) // CONNECTIONS)))
+        return [items[begin : begin + size] for begin in range(0, len(items), size)]
 
     def _partition_name(self, table: Any, values: Values) -> str:
         return "/".join(f"{_escaped(key.name)}={_escaped(value)}" for key, value in zip(table.partitionKeys, values, strict=True))

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Iterator, Sequence
+import queue
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from pyhudi.errors import CatalogError, OptionError
@@ -18,6 +20,11 @@ _URIS: Final = "hoodie.datasource.hive_sync.metastore.uris"
 _PORT: Final = 9083
 _TIMEOUT_MS: Final = 600_000  # adding a thousand partitions takes a slow metastore minutes
 _CONNECT_MS: Final = 20_000
+#: A metastore serves each connection in a thread of its own, most of which wait for its database.
+CONNECTIONS: Final = 4
+
+_Batch = TypeVar("_Batch")
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,32 @@ def connect(uris: Sequence[str]) -> MetastoreClient:
         socket.setTimeout(_TIMEOUT_MS)
         return MetastoreClient(uri, bindings.Client(protocol.TBinaryProtocolAccelerated(transport)), types, transport)
     raise CatalogError(f"no Hive metastore answers ({_URIS}): {'; '.join(errors)}")
+
+
+def map_batches(client: MetastoreClient, call: Callable[[MetastoreClient, _Batch], _Result], batches: Sequence[_Batch]) -> list[_Result]:
+    """Run a call for each batch, on up to four connections at a time; the results are in the order of the batches.
+
+    Raises:
+        CatalogError: a call failed; the others have ended.
+    """
+    connections: queue.SimpleQueue[MetastoreClient] = queue.SimpleQueue()
+
+    def run(batch: _Batch) -> _Result:
+        connection = connections.get()
+        try:
+            return call(connection, batch)
+        finally:
+            connections.put(connection)
+
+    with contextlib.ExitStack() as stack:
+        connections.put(client)
+        further = min(CONNECTIONS, len(batches)) - 1
+        for _ in range(further):
+            connections.put(stack.enter_context(contextlib.closing(connect([client.uri]))))
+        if further < 1:
+            return [run(batch) for batch in batches]
+        with ThreadPoolExecutor(1 + further) as threads:
+            return list(threads.map(run, batches))
 
 
 def load_bindings() -> tuple[Any, Any]:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from pyhudi.errors import UnsupportedError
+import contextlib
+
 from pyhudi.sync.catalog_sync import CatalogSync
+from pyhudi.sync.glue_catalog import GlueCatalog
+from pyhudi.sync.glue_client import connect_glue, load_boto3
 from pyhudi.sync.hive_metastore import HiveMetastore
+from pyhudi.sync.hive_server import HiveServer
 from pyhudi.sync.metastore_client import connect, load_bindings
-from pyhudi.sync.sync_settings import MODE, CatalogKind, SyncSettings
+from pyhudi.sync.server_client import JDBC_URL, connect_server, load_driver
+from pyhudi.sync.sync_settings import CatalogKind, SyncSettings
 
 
 def catalog_name(settings: SyncSettings, kind: CatalogKind) -> str:
     """Return how messages call a catalog."""
-    return f"Hive metastore {','.join(settings.uris)}" if kind is not CatalogKind.GLUE else "AWS Glue"
+    if kind is CatalogKind.GLUE:
+        return "AWS Glue"
+    if kind is CatalogKind.HMS:
+        return f"Hive metastore {','.join(settings.uris)}"
+    return f"HiveServer2 {settings.options.text(JDBC_URL)}"
 
 
 def check_client(kind: CatalogKind) -> None:
@@ -20,9 +29,12 @@ def check_client(kind: CatalogKind) -> None:
     Raises:
         OptionError: it is not.
     """
-    if kind is not CatalogKind.HMS:
-        raise UnsupportedError(f"{MODE}={kind} comes with a later release; hms is served")
+    if kind is CatalogKind.GLUE:
+        load_boto3()
+        return
     load_bindings()
+    if kind is not CatalogKind.HMS:
+        load_driver()
 
 
 def open_catalog(settings: SyncSettings, kind: CatalogKind) -> CatalogSync:
@@ -33,4 +45,13 @@ def open_catalog(settings: SyncSettings, kind: CatalogKind) -> CatalogSync:
         CatalogError: it does not answer.
     """
     check_client(kind)
-    return HiveMetastore(connect(settings.uris), settings.database)
+    if kind is CatalogKind.GLUE:
+        skip_archive = settings.options.flag("hoodie.datasource.meta.sync.glue.skip_table_archive")
+        return GlueCatalog(connect_glue(settings.options), settings.database, skip_archive=skip_archive)
+    if kind is CatalogKind.HMS:
+        return HiveMetastore(connect(settings.uris), settings.database, settings.batch_size)
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(contextlib.closing(connect_server(settings.options)))
+        client = connect(settings.uris)
+        stack.pop_all()
+    return HiveServer(client, server, settings.database, settings.batch_size)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
 from pyhudi.errors import UsageError
 from pyhudi.sync.catalog_sync import CatalogSync, Values
@@ -13,8 +12,6 @@ from pyhudi.sync.partition_values import partition_values
 from pyhudi.sync.storage_partitions import PartitionChanges, TableState
 from pyhudi.sync.sync_settings import SyncSettings
 from pyhudi.sync.table_description import PARTITION_OPTIONS, partition_options
-
-_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +72,12 @@ def sync_partitions(catalog: CatalogSync, settings: SyncSettings, name: str, tar
     if settings.options.flag("hoodie.meta.sync.touch.partitions.enabled") and not target.is_complete:
         touched = {values: one for values, one in target.live.items() if values in known and values not in changed}
     surplus = known.keys() - target.live.keys()
-    for batch in _batches(added.items(), settings.batch_size):
-        catalog.add_partitions(name, dict(batch))
-    for batch in _batches([*changed.items(), *touched.items()], settings.batch_size):
-        catalog.change_partitions(name, dict(batch))
-    for values in _batches(sorted(surplus), settings.batch_size):
-        catalog.drop_partitions(name, values)
+    if added:
+        catalog.add_partitions(name, added)
+    if changed or touched:
+        catalog.change_partitions(name, {**changed, **touched})
+    if surplus:
+        catalog.drop_partitions(name, sorted(surplus))
     return PartitionCounts(len(added), len(changed), len(surplus), len(touched))
 
 
@@ -110,9 +107,3 @@ def _locations(settings: SyncSettings, base: str, paths: Iterable[str]) -> dict[
             )
         result[values], origins[values] = f"{base.rstrip('/')}/{path}", path
     return result
-
-
-def _batches(items: Iterable[_Item], size: int) -> Iterator[Sequence[_Item]]:
-    every = list(items)
-    for begin in range(0, len(every), size):
-        yield every[begin : begin + size]

@@ -56,7 +56,7 @@ def sync_table(storage: Storage, options: Options) -> tuple[SyncResult, ...]:
     errors: list[HudiError] = []
     for kind in settings.catalogs:
         try:
-            results.append(_sync_catalog(storage, settings, kind))
+            results.append(_sync_catalog(storage, settings.of_catalog(kind), kind))
         except HudiError as error:
             if not options.flag("hoodie.datasource.hive_sync.ignore_exceptions"):
                 errors.append(error)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from pyhudi.cache import cached_property
@@ -26,6 +26,13 @@ TABLE: Final = "hoodie.datasource.hive_sync.table"
 STRATEGY: Final = "hoodie.datasource.hive_sync.table.strategy"
 PARTITION_FIELDS: Final = "hoodie.datasource.hive_sync.partition_fields"
 TOOL_CLASSES: Final = "hoodie.meta.sync.client.tool.class"
+_GLUE: Final = "hoodie.datasource.meta.sync.glue"
+#: Options of a sync with AWS Glue that precede those of Hive.
+_OF_GLUE: Final = {
+    f"{_GLUE}.database_name": DATABASE,
+    f"{_GLUE}.table_name": TABLE,
+    f"{_GLUE}.recreate_table_on_error": "hoodie.datasource.hive_sync.recreate_table_on_error",
+}
 _HIVE_TOOL: Final = "org.apache.hudi.hive.HiveSyncTool"
 _GLUE_TOOL: Final = "org.apache.hudi.aws.sync.AwsGlueCatalogSyncTool"
 
@@ -48,6 +55,8 @@ class SyncSettings:
 
     options: Options
     config: TableConfig
+    #: Properties that the catalog wants beside those of the options.
+    catalog_properties: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def database(self) -> str:
@@ -125,6 +134,14 @@ class SyncSettings:
         """Return under which URI the catalog knows the base path of the table."""
         stated = self.options.get("hoodie.datasource.meta.sync.base.path") or uri
         return stated.rstrip("/") or "/"
+
+    def of_catalog(self, kind: CatalogKind) -> SyncSettings:
+        """Return the settings of one catalog: AWS Glue has names of its own for some of them."""
+        if kind is not CatalogKind.GLUE:
+            return self
+        given = {name: value for key, name in _OF_GLUE.items() if (value := self.options.get(key)) is not None}
+        listing = {"hudi.metadata-listing-enabled": str(self.options.flag(f"{_GLUE}.metadata_file_listing")).upper()}
+        return SyncSettings(Options({**self.options.given, **given}), self.config, listing)
 
     def names(self) -> tuple[tuple[str, bool], ...]:
         """Return the names that the table gets in the catalog, each with whether it is read-optimised.

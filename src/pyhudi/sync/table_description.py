@@ -43,7 +43,7 @@ def described_table(settings: SyncSettings, storage: Storage, schema: StoredSche
     partition_columns = _partition_columns(settings, schema.columns)
     location = settings.with_location(storage.uri)
     serde_properties = dict(settings.pairs("hoodie.datasource.hive_sync.serde_properties"))
-    properties = dict(settings.pairs("hoodie.datasource.hive_sync.table_properties"))
+    properties = {**settings.catalog_properties, **settings.pairs("hoodie.datasource.hive_sync.table_properties")}
     if options.flag("hoodie.datasource.hive_sync.sync_as_datasource"):
         serde_properties |= {"path": location, "hoodie.query.as.ro.table": str(read_optimized).lower()}
         properties |= _spark_properties(settings, columns, partition_columns, comments)

@@ -27,11 +27,14 @@ def test_a_table_is_bootstrapped_and_its_index_shown(spark: SparkSession, tmp_pa
         " 'org.apache.hudi.client.bootstrap.selector.BootstrapRegexModeSelector',"
         f" props_file_path => '{tmp_path / 'props'}'"
     )
-    for refused in ("enable_hive_sync => true", "bootstrap_overwrite => true", "base_file_format => 'ORC'", "schema_provider_class => 'x'"):
+    for refused in ("bootstrap_overwrite => true", "base_file_format => 'ORC'", "schema_provider_class => 'x'"):
         with pytest.raises(UnsupportedError, match=refused.split()[0]):
             call(spark, f"{stated}, {refused})")
     with pytest.raises(OptionError, match="NONSENSE"):
         call(spark, f"{stated}, options => '{SELECTOR}.regex.mode=NONSENSE')")
+    extractor = "hoodie.datasource.hive_sync.partition_extractor_class=NoSuchExtractor"
+    with pytest.raises(OptionError, match="NoSuchExtractor"):
+        call(spark, f"{stated}, enable_hive_sync => true, options => '{extractor}')")
     assert not path.exists()
     assert call(spark, f"{stated})") == [{"status": 0}]
     assert amounts(HudiTable.open(path)) == all_amounts()

@@ -114,7 +114,7 @@ def test_table_functions_list_instants_and_slices(trips):
         ("CALL show_commits('t', 'many')", UsageError, "limit takes a value of type int"),
         ("CALL show_commits(table => 'no_such_table')", TableNotFound, "no_such_table"),
         ("CALL show_comits(table => 't')", UsageError, "Did you mean 'show_commits'"),
-        ("CALL sync_validate(table => 't')", UnsupportedError, "sync_validate"),
+        ("CALL partition_bucket_index_manager(table => 't')", UnsupportedError, "bucket numbers"),
     ],
 )
 def test_wrong_call_names_what_is_wrong(sql, statement, error, says):

@@ -34,6 +34,7 @@ def table(folder: Path, **arguments: object) -> HudiTable:
         ({f"{HIVE}.mode": "ftp"}, "it can be hms"),
         ({f"{HIVE}.batch_num": "0"}, "above 0"),
         ({f"{HIVE}.bucket_sync": "true"}, "bucket"),
+        ({"hoodie.datasource.meta.sync.glue.partition_index_fields.enable": "true"}, "partition index"),
     ],
 )
 def test_what_contradicts_is_refused_before_a_write(tmp_path: Path, options: dict[str, str], names: str) -> None:
@@ -66,3 +67,22 @@ def test_the_package_of_the_client_is_asked_for_before_a_write(tmp_path: Path, m
     with pytest.raises(OptionError, match=r"pip install 'pyhudi\[hive\]'"):
         made.upsert([{"id": 1, "city": "oslo"}], options={f"{HIVE}.enable": "true"})
     assert made.count() == 0
+
+
+@pytest.mark.parametrize(("mode", "package"), [("jdbc", "impala.dbapi"), ("hiveql", "impala.dbapi"), ("glue", "boto3")])
+def test_the_package_of_each_mode_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str, package: str) -> None:
+    made = table(tmp_path)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(OptionError, match="pip install 'pyhudi"):
+        made.upsert([{"id": 1, "city": "oslo"}], options={f"{HIVE}.enable": "true", f"{HIVE}.mode": mode})
+    assert made.count() == 0
+
+
+def test_glue_has_names_of_its_own(tmp_path: Path) -> None:
+    glue = "hoodie.datasource.meta.sync.glue"
+    stated = {f"{HIVE}.database": "of_hive", f"{glue}.database_name": "OF_GLUE", f"{glue}.table_name": "other"}
+    settings = sync_settings(resolve(stated), table(tmp_path).config)
+    assert (settings.of_catalog(CatalogKind.HMS).database, settings.of_catalog(CatalogKind.HMS).table) == ("of_hive", "trips")
+    of_glue = settings.of_catalog(CatalogKind.GLUE)
+    assert (of_glue.database, of_glue.table) == ("of_glue", "other")
+    assert of_glue.catalog_properties == {"hudi.metadata-listing-enabled": "FALSE"}

@@ -6,13 +6,14 @@ from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, refused, se
 
 _HIVE = "hoodie.datasource.hive_sync"
 _META = "hoodie.meta.sync"
+_GLUE = "hoodie.datasource.meta.sync.glue"
 
 SYNC: tuple[ConfigKey, ...] = (
     served(f"{_HIVE}.enable", "Synchronise the table with a catalog after each commit.", Kind.FLAG, "false"),
     served("hoodie.datasource.meta.sync.enable", f"The same as `{_HIVE}.enable`.", Kind.FLAG, "false"),
     served(
         f"{_META}.client.tool.class",
-        "The catalogs, as names of Apache Hudi's classes with commas: `org.apache.hudi.hive.HiveSyncTool`.",
+        "The catalogs, as names of Apache Hudi's classes with commas: `HiveSyncTool`, `AwsGlueCatalogSyncTool`.",
         default="org.apache.hudi.hive.HiveSyncTool",
     ),
     served(f"{_HIVE}.mode", "How the catalog is spoken to.", default="hms", choices=("hms", "jdbc", "hiveql", "glue")),
@@ -58,6 +59,29 @@ SYNC: tuple[ConfigKey, ...] = (
     served(f"{_HIVE}.batch_num", "Partitions in one call of the catalog.", Kind.POSITIVE, "1000"),
     served(f"{_HIVE}.recreate_table_on_error", "Drop and create the table in the catalog when a change is refused.", Kind.FLAG, "false"),
     served(f"{_HIVE}.ignore_exceptions", "A sync that fails is logged, and not an error.", Kind.FLAG, "false"),
+    served(f"{_HIVE}.jdbcurl", "Address of the HiveServer2 for the modes `jdbc` and `hiveql`.", default="jdbc:hive2://localhost:10000"),
+    served(f"{_HIVE}.username", "User of the HiveServer2.", default="hive"),
+    served(f"{_HIVE}.password", "Password of the HiveServer2.", default="hive"),
+    served(f"{_GLUE}.database_name", f"The database of AWS Glue; by default that of `{_HIVE}.database`."),
+    served(f"{_GLUE}.table_name", f"The name of the table in AWS Glue; by default that of `{_HIVE}.table`."),
+    served(f"{_GLUE}.catalogId", "The catalog of AWS Glue; by default that of the account."),
+    served(f"{_GLUE}.skip_table_archive", "Keep no older version of a table of AWS Glue that is changed.", Kind.FLAG, "true"),
+    served(f"{_GLUE}.recreate_table_on_error", f"`{_HIVE}.recreate_table_on_error`, for AWS Glue.", Kind.FLAG),
+    served(f"{_GLUE}.metadata_file_listing", "Let Athena list files by the metadata table.", Kind.FLAG, "false"),
+    served("hoodie.aws.glue.endpoint", "Address of AWS Glue, where it is not that of the region."),
+    served("hoodie.aws.glue.region", "Region of AWS Glue; by default `hoodie.aws.region`, then what boto3 finds."),
+    served("hoodie.aws.region", "Region of AWS."),
+    served("hoodie.aws.access.key", "Access key of AWS; by default boto3 looks for one."),
+    served("hoodie.aws.secret.key", "Secret key of AWS."),
+    served("hoodie.aws.session.token", "Session token of AWS."),
+    *harmless(
+        "is not needed: requests to AWS Glue go one after the other",
+        f"{_GLUE}.all_partitions_read_parallelism {_GLUE}.changed_partitions_read_parallelism {_GLUE}.partition_change_parallelism",
+    ),
+    *refused(
+        "partition indexes of AWS Glue are not made by a sync; make them once by hand", f"{_GLUE}.partition_index_fields.enable=false"
+    ),
+    *harmless("belongs to partition_index_fields.enable", f"{_GLUE}.partition_index_fields"),
     *harmless(
         "is not needed: partitions are looked up by their names", f"{_HIVE}.filter_pushdown_enabled {_HIVE}.filter_pushdown_max_size"
     ),
@@ -69,7 +93,7 @@ SYNC: tuple[ConfigKey, ...] = (
     *unserved(
         "synchronisation with this catalog comes with a later release",
         f"""
-        {_HIVE}.jdbcurl {_HIVE}.username {_HIVE}.password hoodie.datasource.meta.sync.glue.** {_META}.** hoodie.gcp.** hoodie.aws.**
+        {_GLUE}.** {_META}.** hoodie.gcp.** hoodie.aws.**
         hoodie.spark.polaris.*
         """,
     ),

@@ -24,12 +24,13 @@ from pyhudi.sql.call.maintenance import import_procedures as imports
 from pyhudi.sql.call.maintenance import pending_procedures as pending
 from pyhudi.sql.call.maintenance import repair_procedures as repairs
 from pyhudi.sql.call.maintenance import sync_procedures as syncs
+from pyhudi.sql.call.maintenance import sync_validation
 from pyhudi.sql.call.maintenance import version_procedures as versions
 from pyhudi.sql.call.procedure import Procedure
 
 _FAMILIES: Final = (
     *(commits, timeline, files, logs, compaction, clustering, cleaning, archival, savepoints, ttl, syncs, tables, metadata, versions),
-    *(overlap, repairs, pending, imports, bootstraps),
+    *(overlap, repairs, pending, imports, bootstraps, sync_validation),
 )
 _KNOWN: Final = {procedure.name: procedure for family in _FAMILIES for procedure in family.PROCEDURES}
 

@@ -6,7 +6,6 @@ from typing import Final
 
 _REASONS: Final = {
     "bucket numbers by partition come with a later release": "partition_bucket_index_manager",
-    "the comparison of row counts through a HiveServer2 comes with a later release": "sync_validate",
     "several writers at a time come with a later release": ("set_audit_lock show_audit_lock_status validate_audit_lock cleanup_audit_lock"),
 }
 #: Reason by name.

@@ -36,6 +36,8 @@ _MOST_BYTES: Final = 1 << 20
 def _run(call: ProcedureCall) -> Iterator[Row]:
     _refuse(call)
     stated = {key: str(call.arguments[name]) for name, key in _KEYS.items() if call.text(name) is not None}
+    if call.flag("enable_hive_sync"):
+        stated["hoodie.datasource.hive_sync.enable"] = "true"
     given = parse_options(call.procedure.name, call.text("options"))
     options = merge_options(call_options(call.session, None), _file_options(call), stated, given)
     HudiTable.bootstrap(
@@ -53,8 +55,6 @@ def _run(call: ProcedureCall) -> Iterator[Row]:
 
 def _refuse(call: ProcedureCall) -> None:
     """Refuse what is not served, before anything is read or written."""
-    if call.flag("enable_hive_sync"):
-        raise UnsupportedError(f"CALL {call.procedure.name}: enable_hive_sync is not served; sync the table afterwards.")
     if call.flag("bootstrap_overwrite"):
         raise UnsupportedError(
             f"CALL {call.procedure.name}: bootstrap_overwrite would delete the table at {call.arguments['base_path']} before another one"

@@ -1,0 +1,101 @@
+"""Bootstrap of a folder of Parquet files: metadata only beside copying, and reads of skeletons beside those of a plain table.
+
+    python -m bench.kernels.bootstraps --work <scratch folder> [--rows N] [--files N] [--spark]
+
+The plain table holds the same bytes: it is the copy that the other bootstrap makes. Steps take turns; the medians of seconds and of
+processor time are printed with their ratios. `--spark` reads on a Spark session too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pyhudi import HudiTable
+
+ROUNDS = 5
+COPY = {"hoodie.bootstrap.mode.selector": "FullRecordBootstrapModeSelector"}
+
+
+def main() -> None:
+    """Make the source and print what each step takes."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--files", type=int, default=16)
+    parser.add_argument("--spark", action="store_true")
+    arguments = parser.parse_args()
+    work = arguments.work / "bootstraps"
+    shutil.rmtree(work, ignore_errors=True)
+    source = write_source(work / "source", arguments.rows, arguments.files)
+    paths = {"metadata only": work / "skeletons", "copied": work / "copied"}
+    compare("bootstrap", {name: lambda path=path: bootstrap(path, source) for name, path in paths.items()}, 3)
+    tables = {name: HudiTable.open(path) for name, path in paths.items()}
+    every: Mapping[str, Callable[[], object]] = {name: table.to_arrow for name, table in tables.items()}
+    two = {name: lambda table=table: table.to_arrow(columns=["id", "amount"]) for name, table in tables.items()}
+    some = {name: lambda table=table: table.to_arrow(columns=["amount"], filter="amount > 990") for name, table in tables.items()}
+    keys = {name: lambda table=table: table.to_arrow(columns=["_hoodie_record_key", "amount"]) for name, table in tables.items()}
+    for title, steps in (("every column", every), ("two columns", two), ("a filter", some), ("with record keys", keys)):
+        compare(f"local, {title}", steps, ROUNDS)
+    if arguments.spark:
+        read_on_spark(paths)
+
+
+def write_source(folder: Path, rows: int, files: int) -> Path:
+    """Write a folder of Parquet files without partitions."""
+    folder.mkdir(parents=True)
+    random = np.random.default_rng(7)
+    size = rows // files
+    for number in range(files):
+        ids = np.arange(number * size, (number + 1) * size)
+        columns = {f"text{one}": [f"{one}-{value}" for value in random.integers(0, 1_000_000, size)] for one in range(8)}
+        amounts = random.integers(0, 100_000, size) / 100
+        pq.write_table(pa.table({"id": ids, "amount": amounts, **columns}), folder / f"part-{number:03}.parquet")
+    return folder
+
+
+def bootstrap(path: Path, source: Path) -> None:
+    """Bootstrap a table in the mode that its name tells."""
+    shutil.rmtree(path, ignore_errors=True)
+    HudiTable.bootstrap(path, source, name="rides", keys=["id"], options=COPY if path.name == "copied" else None)
+
+
+def read_on_spark(paths: Mapping[str, Path]) -> None:
+    """Read both tables on Spark."""
+    from bench.contestants.spark_session import session  # noqa: PLC0415 - PySpark is needed here only
+
+    spark = session()
+    for title, columns in (("every column", ["*"]), ("two columns", ["id", "amount"])):
+        frames = {name: spark.read.format("hudi").load(str(path)).select(*columns) for name, path in paths.items()}
+        steps = {name: lambda frame=frame: frame.write.format("noop").mode("overwrite").save() for name, frame in frames.items()}
+        compare(f"Spark, {title}", steps, ROUNDS)
+    spark.stop()
+
+
+def compare(title: str, steps: Mapping[str, Callable[[], object]], rounds: int) -> None:
+    """Run the steps in turn, and print the medians of their seconds and processor time with the ratio of the first to the second."""
+    seconds: dict[str, list[float]] = {name: [] for name in steps}
+    processor: dict[str, list[float]] = {name: [] for name in steps}
+    for _ in range(rounds):
+        for name, step in steps.items():
+            started, used = time.perf_counter(), time.process_time()
+            step()
+            seconds[name].append(time.perf_counter() - started)
+            processor[name].append(time.process_time() - used)
+    figures = []
+    for unit, times in (("s", seconds), ("s of processor time", processor)):
+        first, second = (statistics.median(times[name]) for name in steps)
+        figures.append(f"{first:.3f} and {second:.3f} {unit} (ratio {first / second:.2f})")
+    print(f"{title}, {' and '.join(steps)}: {'; '.join(figures)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
