@@ -79,17 +79,18 @@ def hive_metastore(folder: Path, port: int) -> Iterator[str]:
 def hive_server(folder: Path, port: int, metastore: str) -> Iterator[str]:
     """A HiveServer2 on a metastore: the Thrift server of Spark, with Hudi's input formats; its JDBC URL.
 
-    `PYHUDI_REFERENCE_JAR` has the formats. The services of that jar are for another Spark, so that its classes alone are taken.
+    `PYHUDI_REFERENCE_JAR` has the formats. Its services and classes of Spark are left out: they are for another Spark.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(os.environ["PYHUDI_REFERENCE_JAR"]) as bundle, zipfile.ZipFile(folder / "formats.jar", "w") as formats:
         for name in bundle.namelist():
-            if name.endswith(".class") and name.startswith(("org/apache/hudi/", "com/github/benmanes/", "org/apache/parquet/avro/")):
+            if name.endswith(".class") and not name.startswith(("org/apache/spark/", "META-INF/")):
                 formats.writestr(name, bundle.read(name))
     settings = {
         "spark.ui.enabled": "false",
         "spark.sql.warehouse.dir": f"{folder}/warehouse",
         "spark.hadoop.hive.metastore.uris": metastore,
+        "spark.sql.hive.convertMetastoreParquet": "false",  # else Spark reads all Parquet files, and asks no input format
     }
     hive = {"hive.server2.thrift.port": str(port), "hive.server2.thrift.bind.host": "127.0.0.1"}
     command = [

@@ -9,6 +9,8 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import CatalogError
+from pyhudi.spec.options import resolve
+from pyhudi.sync.server_client import connect_server
 from tests.servers.java_server import free_port
 from tests.servers.synced import HIVE, Synced
 
@@ -66,3 +68,20 @@ def test_what_the_server_refuses_is_an_error_and_the_next_sync_goes_on(synced: S
     with pytest.raises(CatalogError, match="refused adding"):
         synced.sync({f"{HIVE}.sync_as_datasource": "true"})
     assert synced.sync({f"{HIVE}.mode": "hms", f"{HIVE}.sync_as_datasource": "true"})[0].added == 2
+
+
+def test_hudis_hive_input_formats_read_the_tables(synced: Synced, server: str) -> None:
+    """Base files in Zstandard, log files with Parquet blocks and delete blocks, an older slice of the file group."""
+    synced.table.upsert([{"id": number, "City": "rome", "at": {"Place": number}} for number in range(3, 9)])
+    synced.table.upsert([{"id": 4, "City": "rome", "at": {"Place": 40}}])
+    synced.table.delete(where="id = 5")
+    assert any(Path(synced.table.storage.uri, "rome").glob(".*.log.*"))
+    synced.sync()
+    keys, column = "count(`_hoodie_record_key`)", "sum(at.place)"
+    client = connect_server(resolve({f"{HIVE}.jdbcurl": server}))
+    try:
+        for name, rows, total in (("trips_ro", 8, 33), ("trips_rt", 7, 64), ("trips", 7, 64)):
+            assert client.count(f"SELECT {keys} FROM {synced.database}.{name}", "counting") == rows, name
+            assert client.count(f"SELECT {column} FROM {synced.database}.{name}", "adding") == total, name
+    finally:
+        client.close()

@@ -32,10 +32,11 @@ def test_a_table_is_bootstrapped_and_its_index_shown(spark: SparkSession, tmp_pa
             call(spark, f"{stated}, {refused})")
     with pytest.raises(OptionError, match="NONSENSE"):
         call(spark, f"{stated}, options => '{SELECTOR}.regex.mode=NONSENSE')")
+    assert not path.exists()
     extractor = "hoodie.datasource.hive_sync.partition_extractor_class=NoSuchExtractor"
     with pytest.raises(OptionError, match="NoSuchExtractor"):
         call(spark, f"{stated}, enable_hive_sync => true, options => '{extractor}')")
-    assert not path.exists()
+    assert not (path / ".hoodie").exists()
     assert call(spark, f"{stated})") == [{"status": 0}]
     assert amounts(HudiTable.open(path)) == all_amounts()
     with pytest.raises(TableExists):
