@@ -153,5 +153,7 @@ def test_one_row_is_written_by_twenty_requests_and_read_by_four(bucket: dict[str
 def test_missing_bucket_and_wrong_credentials_are_no_damage(bucket: dict[str, str]) -> None:
     with pytest.raises(TableNotFound):
         HudiTable.open("s3://bucket/no-table", bucket)
+    with pytest.raises(StorageError, match="bucket or container does not exist"):
+        HudiTable.open("s3://missing/t", bucket)
     with pytest.raises(StorageError, match="bucket"):
         HudiTable.create("s3://missing/t", SCHEMA, name="t", keys=["id"], storage_options=bucket)

@@ -251,6 +251,30 @@ def test_missing_bucket_is_absence_to_reads_and_a_failure_to_writes() -> None:
         raise FileNotFoundError
 
 
+def test_answer_that_names_a_missing_bucket_is_no_absence_of_a_file() -> None:
+    with pytest.raises(StorageError, match="bucket or container does not exist"), store_errors("s3://b/t", "a"):
+        raise FileNotFoundError("404 Not Found: <Error><Code>NoSuchBucket</Code></Error>")
+
+
+def test_credentials_that_expire_under_the_lock_leave_nothing_visible(requests: CountingObstore, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = new_url()
+    HudiTable.create(url, SCHEMA, name="rides", keys=["id"]).insert([{"id": 1, "city": "oslo"}])
+    put = requests.put
+
+    def expire(store: Any, path: str, *arguments: Any, **named: Any) -> Any:
+        if path.startswith(".hoodie/timeline/") and path.endswith(".commit"):
+            raise PermissionError("<Code>ExpiredToken</Code>")
+        return put(store, path, *arguments, **named)
+
+    monkeypatch.setattr(requests, "put", expire, raising=False)
+    with pytest.raises(StorageError, match=r"ExpiredToken.*Check the credentials.*'token'"):
+        HudiTable.open(url).insert([{"id": 2, "city": "rome"}])
+    assert HudiTable.open(url).count() == 1
+    monkeypatch.setattr(requests, "put", put, raising=False)
+    HudiTable.open(url).insert([{"id": 3, "city": "rome"}])
+    assert sorted(HudiTable.open(url).to_arrow()["id"].to_pylist()) == [1, 3]
+
+
 def test_open_of_an_empty_store_is_no_table(requests: CountingObstore) -> None:
     with pytest.raises(TableNotFound):
         HudiTable.open(new_url())

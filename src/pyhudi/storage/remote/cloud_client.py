@@ -86,10 +86,10 @@ def store_errors(url: str, path: str, *, writes: bool = False) -> Iterator[None]
     except HudiError:
         raise
     except FileNotFoundError as error:
-        if not writes:
+        if not writes and "NoSuchBucket" not in str(error):
             raise FileNotFoundError(f"file '{path}' of table {url} does not exist") from error
         raise StorageError(
-            f"cannot write '{path}' of table {url}: the bucket or container does not exist, or these credentials do not show it"
+            f"cannot use '{path}' of table {url}: the bucket or container does not exist, or these credentials do not show it"
         ) from error
     except Exception as error:
         if type(error).__name__ in ("AlreadyExistsError", "PreconditionError"):
@@ -109,7 +109,10 @@ def _hint(error: Exception) -> str:
     if "NoSuchBucket" in text:
         return ". The bucket does not exist: check its name and the region"
     if type(error).__name__ in ("PermissionDeniedError", "UnauthenticatedError") or "ExpiredToken" in text:
-        return ". Check the credentials: they may be missing, expired, or without the right to this bucket"
+        return (
+            ". Check the credentials: they may be missing, expired, or without the right to this bucket. They are storage options ('key',"
+            " 'secret', 'token'; 'account_name', 'account_key', 'sas_token'), or come from the environment or the profile"
+        )
     if "PermanentRedirect" in text or "missing Location header" in text or "301" in text:
         return ". The bucket may be in another region: set AWS_REGION or the storage option 'region'"
     return ""
