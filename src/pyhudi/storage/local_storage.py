@@ -24,11 +24,10 @@ from typing import BinaryIO
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, StorageError
 from pyhudi.storage.entry_kinds import entry_status, is_file, not_a_file, status_of
-from pyhudi.storage.expected_content import check_content
 from pyhudi.storage.file_lock import FileLock
 from pyhudi.storage.lock_record import LOCK_FILE, check_lock_inside
 from pyhudi.storage.storage_paths import open_folder, split_file_path, split_path
-from pyhudi.storage.storage_protocol import FileStatus, HeldLock
+from pyhudi.storage.storage_protocol import FileStatus, HeldLock, check_content
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _NAMED_LOCK_FILE = ".hoodie/.locks/pyhudi-{name}.lock"

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import BinaryIO, NamedTuple, Protocol
 
+from pyhudi.errors import ConflictError
+
 
 class FileStatus(NamedTuple):
     """One entry of a listing; `path` is relative to the table's base, `size` in bytes, `modified_ms` in epoch
@@ -132,3 +134,27 @@ class Storage(Protocol):
             OptionError: the table is written under another lock file or lock provider.
         """
         ...
+
+
+def check_content(storage: Storage, path: str, expected: bytes | None) -> None:
+    """Refuse to replace a file whose content is not the expected one; where nothing is expected, nothing is read.
+
+    Raises:
+        ConflictError: names the file.
+    """
+    if expected is None:
+        return
+    try:
+        content = storage.read(path)
+    except FileNotFoundError:
+        content = None
+    if content != expected:
+        raise changed_meanwhile(storage.uri, path)
+
+
+def changed_meanwhile(uri: str, path: str) -> ConflictError:
+    """Return the error of a file that another process has changed."""
+    return ConflictError(
+        f"'{path}' of table {uri} was changed by another process at the same time; this change of it was not made. Read the table again,"
+        " and repeat the change if it is still wanted."
+    )

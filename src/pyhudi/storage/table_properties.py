@@ -13,8 +13,7 @@ from datetime import datetime
 from pyhudi.errors import ConflictError, CorruptTableError, TableNotFound
 from pyhudi.javacompat.properties import parse_properties, render_properties
 from pyhudi.spec.table.table_config import checksum
-from pyhudi.storage.expected_content import changed_meanwhile
-from pyhudi.storage.storage_protocol import Storage
+from pyhudi.storage.storage_protocol import Storage, changed_meanwhile
 
 PROPERTIES = ".hoodie/hoodie.properties"
 BACKUP = ".hoodie/hoodie.properties.backup"

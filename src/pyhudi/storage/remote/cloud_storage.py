@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final, cast
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError
-from pyhudi.storage.expected_content import changed_meanwhile
 from pyhudi.storage.lock_record import LOCK_FILE_OPTION
 from pyhudi.storage.remote import cloud_client
 from pyhudi.storage.remote.cloud_client import store_errors
@@ -23,7 +22,7 @@ from pyhudi.storage.remote.object_listing import ListedObject, followers
 from pyhudi.storage.remote.ranged_input import RangedInput
 from pyhudi.storage.remote.stored_object import StoredObject
 from pyhudi.storage.storage_paths import split_file_path, split_path
-from pyhudi.storage.storage_protocol import FileStatus, HeldLock, names_of_files
+from pyhudi.storage.storage_protocol import FileStatus, HeldLock, changed_meanwhile, names_of_files
 
 STORAGE_OPTION: Final = "pyhudi.storage"
 #: Files up to this size are written by one request, which creates them exclusively.

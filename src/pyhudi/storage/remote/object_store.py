@@ -16,12 +16,11 @@ from datetime import datetime
 from typing import Any, BinaryIO, cast
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, StorageError, UnsupportedError
-from pyhudi.storage.expected_content import check_content
 from pyhudi.storage.lock_record import LOCK_FILE_OPTION
 from pyhudi.storage.remote.external_lock import check_lock_file, lock_outside
 from pyhudi.storage.remote.file_systems import open_file_system
 from pyhudi.storage.storage_paths import split_file_path, split_path
-from pyhudi.storage.storage_protocol import FileStatus, HeldLock, names_of_files
+from pyhudi.storage.storage_protocol import FileStatus, HeldLock, check_content, names_of_files
 
 #: Stores whose fsspec file system creates a file only if there is none, decided by the store.
 EXCLUSIVE_SCHEMES = frozenset({"s3", "s3a", "s3n", "gs", "gcs", "abfs", "abfss", "az"})
