@@ -53,12 +53,13 @@ class ThriftMap:
     entries: list[tuple[Value, Value]]
 
 
-def read_struct(data: bytes, what: str) -> tuple[ThriftStruct, int]:
-    """Return the struct that some bytes begin with, and how many bytes it takes.
+def read_struct(data: bytes, what: str, at: int = 0) -> tuple[ThriftStruct, int]:
+    """Return the struct at an offset of some bytes, and how many bytes it takes.
 
     Args:
         data: the bytes; more may follow the struct.
         what: names them in errors.
+        at: the offset.
 
     Raises:
         CorruptTableError: the bytes are no struct of the compact protocol.
@@ -70,8 +71,8 @@ def read_struct(data: bytes, what: str) -> tuple[ThriftStruct, int]:
         >>> read_struct(bytes.fromhex("150200"), "an example")
         ({1: (5, 1)}, 3)
     """
-    cursor = Cursor(data, what)
-    return _read_struct(cursor, 0), cursor.at
+    cursor = Cursor(data, what, at)
+    return _read_struct(cursor, 0), cursor.at - at
 
 
 def write_struct(fields: ThriftStruct) -> bytes:

@@ -55,7 +55,7 @@ class Chunk:
 
     def prefix(self, first_page: Page) -> tuple[int, int]:
         """Return offset and length of what precedes the data pages: the dictionary, if there is one."""
-        offsets = (_optional(self.metadata, _DICTIONARY_PAGE), _optional(self.metadata, _DATA_PAGE))
+        offsets = (number_of(self.metadata, _DICTIONARY_PAGE), number_of(self.metadata, _DATA_PAGE))
         begin = min((offset for offset in offsets if offset), default=first_page.offset)
         return begin, max(0, first_page.offset - begin)
 
@@ -63,7 +63,7 @@ class Chunk:
         """Tell whether a dictionary, if any, and some pages without gaps between them are all of the chunk."""
         begin, length = self.prefix(pages[0])
         ends = [begin + length, *(page.offset + page.length for page in pages)]
-        return [page.offset for page in pages] == ends[:-1] and ends[-1] - begin == _optional(self.metadata, _COMPRESSED)
+        return [page.offset for page in pages] == ends[:-1] and ends[-1] - begin == number_of(self.metadata, _COMPRESSED)
 
 
 def footer_length(tail: bytes, what: str) -> int:
@@ -79,12 +79,12 @@ def footer_length(tail: bytes, what: str) -> int:
 
 def flat_columns(footer: ThriftStruct) -> dict[str, Column]:
     """Return the top-level columns that are neither groups nor repeated, by name."""
-    elements = [struct_of(element) for element in _items(footer, _SCHEMA)]
+    elements = [struct_of(element) for element in items_of(footer, _SCHEMA)]
     result, number, at = dict[str, Column](), 0, 1
     while at < len(elements):
         element = elements[at]
         leaves, end = _subtree(elements, at)
-        if _NUM_CHILDREN not in element and _optional(element, _REPETITION) != _REPEATED:
+        if _NUM_CHILDREN not in element and number_of(element, _REPETITION) != _REPEATED:
             name = element[_NAME][1]
             assert isinstance(name, bytes)
             result[name.decode()] = Column(element, number)
@@ -94,8 +94,8 @@ def flat_columns(footer: ThriftStruct) -> dict[str, Column]:
 
 def chunk_of(footer: ThriftStruct, group: int, column: Column) -> Chunk | None:
     """Return a column's chunk in a row group; None when it has no offset index, or is encrypted."""
-    stored = struct_of(_items(struct_of(_items(footer, _ROW_GROUPS)[group]), _COLUMNS)[column.number])
-    offset, length = _optional(stored, _OFFSET_INDEX_OFFSET), _optional(stored, _OFFSET_INDEX_LENGTH)
+    stored = struct_of(items_of(struct_of(items_of(footer, _ROW_GROUPS)[group]), _COLUMNS)[column.number])
+    offset, length = number_of(stored, _OFFSET_INDEX_OFFSET), number_of(stored, _OFFSET_INDEX_LENGTH)
     if not offset or not length or _CRYPTO in stored or _COLUMN_METADATA not in stored:
         return None
     return Chunk(struct_of(stored[_COLUMN_METADATA][1]), offset, length)
@@ -108,7 +108,7 @@ def read_pages(data: bytes, what: str) -> list[Page]:
         CorruptTableError: it is damaged.
     """
     index, _ = read_struct(data, what)
-    pages = [Page(*(_optional(struct_of(item), field) for field in (_PAGE_OFFSET, _PAGE_BYTES, _FIRST_ROW))) for item in _items(index, 1)]
+    pages = [Page(*(number_of(struct_of(item), field) for field in (_PAGE_OFFSET, _PAGE_BYTES, _FIRST_ROW))) for item in items_of(index, 1)]
     rows = [page.first_row for page in pages]
     if not pages or rows[0] != 0 or rows != sorted(set(rows)) or any(page.length <= 0 or page.offset < len(MAGIC) for page in pages):
         raise CorruptTableError(f"{what} does not name pages one after the other")
@@ -123,7 +123,7 @@ def check_page(data: bytes, rows: int, what: str) -> None:
     """
     header, length = read_struct(data, what)
     stated = next((struct_of(header[field][1]) for field in (_DATA_HEADER, _DATA_HEADER_V2) if field in header), {})
-    if length + _optional(header, _BODY_BYTES) != len(data) or _optional(stated, _PAGE_VALUES) != rows:
+    if length + number_of(header, _BODY_BYTES) != len(data) or number_of(stated, _PAGE_VALUES) != rows:
         raise CorruptTableError(f"{what} is not the page of {rows} rows and {len(data)} bytes that its offset index names")
 
 
@@ -144,7 +144,7 @@ def file_of_pages(footer: ThriftStruct, column: Column, chunk: Chunk, prefix: by
     metadata |= {_NUM_VALUES: (I64, rows), _COMPRESSED: (I64, len(body)), _DATA_PAGE: (I64, begin + len(prefix))}
     if prefix:
         metadata[_DICTIONARY_PAGE] = I64, begin
-    root = {**struct_of(_items(footer, _SCHEMA)[0]), _NUM_CHILDREN: (I32, 1)}
+    root = {**struct_of(items_of(footer, _SCHEMA)[0]), _NUM_CHILDREN: (I32, 1)}
     stored: ThriftStruct = {_FILE_OFFSET: (I64, begin), _COLUMN_METADATA: (STRUCT, metadata)}
     group: ThriftStruct = {_COLUMNS: _list(stored), _GROUP_BYTES: (I64, len(body)), _GROUP_ROWS: (I64, rows)}
     written = write_struct(
@@ -155,7 +155,7 @@ def file_of_pages(footer: ThriftStruct, column: Column, chunk: Chunk, prefix: by
 
 def _subtree(elements: Sequence[ThriftStruct], at: int) -> tuple[int, int]:
     """Return how many leaves an element of the schema has, itself if it is one, and the index after them all."""
-    children = _optional(elements[at], _NUM_CHILDREN)
+    children = number_of(elements[at], _NUM_CHILDREN)
     if not children:
         return 1, at + 1
     leaves, end = 0, at + 1
@@ -169,7 +169,12 @@ def _list(*structs: ThriftStruct) -> tuple[int, Value]:
     return LIST, ThriftList(STRUCT, [*structs])
 
 
-def _items(fields: ThriftStruct, number: int) -> list[Value]:
+def items_of(fields: ThriftStruct, number: int) -> list[Value]:
+    """Return the items of a list of a struct.
+
+    Raises:
+        CorruptTableError: the struct has no such list.
+    """
     value = fields[number][1] if number in fields else None
     if not isinstance(value, ThriftList):
         raise CorruptTableError(f"metadata of a Parquet file lacks its list {number}")
@@ -187,8 +192,12 @@ def struct_of(value: Value) -> ThriftStruct:
     return value
 
 
-def _optional(fields: ThriftStruct, number: int) -> int:
-    """Return a number of a struct, 0 where it is not given."""
+def number_of(fields: ThriftStruct, number: int) -> int:
+    """Return a number of a struct, 0 where it is not given.
+
+    Raises:
+        CorruptTableError: the value is no number.
+    """
     value = fields[number][1] if number in fields else 0
     if not isinstance(value, int):
         raise CorruptTableError(f"metadata of a Parquet file has {value!r} where a number belongs")

@@ -52,11 +52,7 @@ class BaseFileWriter:
             return
         if self._context.virtual_key is not None:
             rows = without_identity(rows)
-        if self._filter is not None:
-            self._filter.add(rows.column(RECORD_KEY), stored=known_keys)
-        self.rows += rows.num_rows
-        if self._context.virtual_key is None:
-            self._keys.extend(rows.column(RECORD_KEY))
+        self._take_keys(rows.column(RECORD_KEY), known_keys=known_keys)
         group_bytes = self._settings.row_group_bytes
         rows_per_group = rows_of_bytes(rows, group_bytes)
         for start in range(0, rows.num_rows, rows_per_group):
@@ -77,6 +73,14 @@ class BaseFileWriter:
             if self._writer is not None:
                 # Or, after an error, its finalizer would write a footer to a file that is closed by then.
                 self._writer.is_open = False
+
+    def _take_keys(self, keys: pa.ChunkedArray, *, known_keys: bool) -> None:
+        """Count rows, and take their keys into filter and range."""
+        if self._filter is not None:
+            self._filter.add(keys, stored=known_keys)
+        self.rows += len(keys)
+        if self._context.virtual_key is None:
+            self._keys.extend(keys)
 
     def _finish(self) -> None:
         """Write the rows that wait and the footer."""

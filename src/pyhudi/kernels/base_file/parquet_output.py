@@ -21,7 +21,7 @@ _PAGE_ROWS: Final = 20_000
 
 
 def open_writer(
-    output: BinaryIO | pa.NativeFile, schema: pa.Schema, settings: WriterSettings, first: pa.Table, *, whole: bool
+    output: BinaryIO | pa.NativeFile, schema: pa.Schema, settings: WriterSettings, first: pa.Table, *, whole: bool, indexed: bool = False
 ) -> pq.ParquetWriter:
     """Return a writer of rows of `schema`.
 
@@ -31,6 +31,7 @@ def open_writer(
         settings: compression and sizes.
         first: the rows that it begins with; they tell which columns are worth a dictionary, and which may have statistics.
         whole: true when no further rows will follow.
+        indexed: write a page index whatever the number of rows.
     """
     return pq.ParquetWriter(
         output,
@@ -42,7 +43,7 @@ def open_writer(
         data_page_size=settings.page_bytes,
         use_dictionary=dictionary_columns(first) if settings.dictionary else False,
         write_statistics=columns_with_statistics(first, whole=whole),
-        write_page_index=not whole or first.num_rows > _PAGE_ROWS,
+        write_page_index=indexed or not whole or first.num_rows > _PAGE_ROWS,
         write_page_checksum=True,
         use_compliant_nested_type=True,
         store_schema=False,

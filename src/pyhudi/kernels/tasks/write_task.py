@@ -11,7 +11,7 @@ import contextlib
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 import pyarrow as pa
 
@@ -20,13 +20,11 @@ from pyhudi.kernels.base_file.base_file_writer import BaseFileWriter
 from pyhudi.kernels.base_file.bloom_columns import KeyFilter
 from pyhudi.kernels.base_file.meta_column_writer import MetaColumnWriter
 from pyhudi.kernels.base_file.partition_folder import ensure_partition
-from pyhudi.kernels.base_file.read_base import iter_base_file
 from pyhudi.kernels.base_file.row_identity import rows_without
 from pyhudi.kernels.cdc.change_log_writer import ChangeLog
-from pyhudi.kernels.keys.key_kernels import with_computed_keys
 from pyhudi.kernels.keys.keyed_rows import keyed_batches, live_rows
 from pyhudi.kernels.merge.merge_join import IncomingRows, in_order
-from pyhudi.schema.meta_columns import COMMIT_SEQNO, COMMIT_TIME, RECORD_KEY
+from pyhudi.kernels.tasks.base_rewrite import open_rewrite
 from pyhudi.spec.actions.commit import WriteStat
 from pyhudi.spec.files.file_group import BaseFile, FileGroupId, join_path
 from pyhudi.spec.files.file_names import BaseFileName
@@ -135,11 +133,10 @@ def run_write_task(
     ensure_partition(storage, task.partition_path, task.instant)
     log = _change_log(storage, context, settings, task)
     with storage.open_output(task.path) as output, log or contextlib.nullcontext():
-        with BaseFileWriter(output, context, settings, KeyFilter.for_rows_after(storage, task.base, context, settings)) as writer:
-            counts = _write(storage, context, task, writer, keyed_batches(rows, context), log)
+        counts, written = _write(storage, context, settings, task, output, keyed_batches(rows, context), log)
         size = output.tell()
     spent = int((time.perf_counter() - started) * 1000)
-    stat = _stat(task, counts, writer.rows, size, spent)
+    stat = _stat(task, counts, written, size, spent)
     if log is None:
         return TaskResult(stat, counts.late_dropped, task.path)
     return TaskResult(replace(stat, cdc_stats=log.stats), counts.late_dropped, task.path, log.crc32)
@@ -153,17 +150,26 @@ def _change_log(storage: Storage, context: RecordContext, settings: WriterSettin
 
 
 def _write(
-    storage: Storage, context: RecordContext, task: WriteTask, writer: BaseFileWriter, rows: Iterator[pa.Table], log: ChangeLog | None
-) -> _Counts:
+    storage: Storage,
+    context: RecordContext,
+    settings: WriterSettings,
+    task: WriteTask,
+    output: BinaryIO,
+    rows: Iterator[pa.Table],
+    log: ChangeLog | None,
+) -> tuple[_Counts, int]:
+    """Write the file; return what was done, and how many rows it has."""
     stamp = MetaColumnWriter(task.instant, task.write_token.split("-", 1)[0], task.partition_path, str(task.file_name))
     if task.base is None:
-        return _create(context, writer, stamp, rows, None)
-    if task.append_only:
-        for batch in _old_rows(storage, context, task.base, 0):
+        with BaseFileWriter(output, context, settings, KeyFilter.for_rows_after(storage, None, context, settings)) as writer:
+            return _create(context, writer, stamp, rows, None), writer.rows
+    incoming = None if task.append_only else pa.concat_tables(rows)
+    with open_rewrite(storage, context, settings, task.base, str(task.file_name), output, incoming) as (writer, old):
+        if incoming is not None:
+            return _merge(context, writer, stamp, old, incoming, log), writer.rows
+        for batch in old:
             writer.append(stamp.carried_over(batch, context.file_schema), known_keys=True)
-        return _create(context, writer, stamp, rows, log)
-    incoming = pa.concat_tables(rows)
-    return _merge(context, writer, stamp, _old_rows(storage, context, task.base, incoming.num_rows), incoming, log)
+        return _create(context, writer, stamp, rows, log), writer.rows
 
 
 def _create(
@@ -202,25 +208,6 @@ def _merge(
     counts.inserts = inserts.num_rows
     counts.late_dropped = incoming.late_dropped
     return counts
-
-
-def _old_rows(storage: Storage, context: RecordContext, base: BaseFile, at_least: int) -> Iterator[pa.Table]:
-    """Yield the rows of the file before: the data, and the meta columns that stay as they are.
-
-    They come in pieces of `at_least` rows or more: each piece looks up its keys in a table of all incoming keys, and
-    what it costs to build that table must not be paid for every small row group.
-    """
-    columns = [COMMIT_TIME, COMMIT_SEQNO, RECORD_KEY, *context.schema.names]
-    waiting: list[pa.Table] = []
-    rows = 0
-    for batch in iter_base_file(storage, base, context.schema, columns, dictionaries=[COMMIT_TIME]):
-        waiting.append(with_computed_keys(pa.Table.from_batches([batch]), context.virtual_key))
-        rows += batch.num_rows
-        if rows >= at_least:
-            yield pa.concat_tables(waiting)
-            waiting, rows = [], 0
-    if waiting:
-        yield pa.concat_tables(waiting)
 
 
 def _stat(task: WriteTask, counts: _Counts, rows: int, size: int, spent_ms: int) -> WriteStat:

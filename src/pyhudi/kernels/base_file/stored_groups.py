@@ -1,0 +1,132 @@
+"""The row groups of a base file that a rewrite can copy as bytes, and their rows where it cannot."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pyhudi.codec.parquet.spliced_file import CODECS, ParquetSource
+from pyhudi.errors import CorruptTableError
+from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
+from pyhudi.kernels.base_file.file_rows import FileRows, scan
+from pyhudi.kernels.base_file.iter_rows import NO_CONSTANTS, row_query
+from pyhudi.kernels.base_file.parquet_input import corrupt_as_error
+from pyhudi.kernels.base_file.parquet_output import open_writer
+from pyhudi.kernels.base_file.schema_projection import alignment
+from pyhudi.schema.meta_columns import COMMIT_SEQNO, COMMIT_TIME, RECORD_KEY
+from pyhudi.spec.files.bootstrap_source import is_skeleton
+
+if TYPE_CHECKING:
+    from pyhudi.spec.files.file_group import BaseFile
+    from pyhudi.storage.storage_protocol import Storage
+
+#: A smaller file is rewritten in less time than it takes to look at its row groups.
+COPIED_FILE_BYTES: Final = 4 << 20
+#: A row group with less rows than this share of the largest one is always rewritten, so that it grows together with new rows.
+_SMALL_SHARE: Final = 0.25
+
+
+class StoredGroups:
+    """The row groups of one open base file, all of which may be copied to a new file of the table."""
+
+    def __init__(self, storage: Storage, base: BaseFile, context: RecordContext, parquet: pq.ParquetFile, source: ParquetSource) -> None:
+        self.source = source
+        self.rows = [parquet.metadata.row_group(number).num_rows for number in range(parquet.num_row_groups)]
+        self._storage, self._path, self._parquet = storage, base.path, parquet
+        columns = [COMMIT_TIME, COMMIT_SEQNO, RECORD_KEY, *context.schema.names]
+        query = row_query(
+            context.schema,
+            columns,
+            None,
+            meta_columns=False,
+            dictionaries=[COMMIT_TIME],
+            without=None,
+            constants=NO_CONSTANTS,
+            verify=True,
+        )
+        self._file_rows = FileRows(storage, base.path, query.needed, query.projection, None, None, NO_CONSTANTS)
+
+    @property
+    def full_groups(self) -> list[int]:
+        """The numbers of the row groups that are large enough to be copied."""
+        least = max(self.rows) * _SMALL_SHARE
+        return [number for number, rows in enumerate(self.rows) if rows >= least and rows]
+
+    def keys(self, number: int) -> pa.ChunkedArray:
+        """Return the record keys of a row group."""
+        with corrupt_as_error(self._storage, self._path):
+            keys = self._parquet.read_row_group(number, columns=[RECORD_KEY]).column(0)
+        if keys.null_count:
+            raise CorruptTableError(f"{self.source.what} has a row without record key. Restore the file from a copy.")
+        return keys
+
+    def batches(self, number: int) -> Iterator[pa.Table]:
+        """Yield the rows of a row group: the data, and the meta columns that a rewrite retains."""
+        with corrupt_as_error(self._storage, self._path):
+            for batch in scan(self._parquet, [number], self._file_rows, None):
+                yield pa.Table.from_batches([batch])
+
+
+@contextmanager
+def open_groups(storage: Storage, base: BaseFile, context: RecordContext, settings: WriterSettings) -> Iterator[StoredGroups | None]:
+    """Open the row groups of a base file for as long as the block lasts; None where they cannot be copied to a new file of the table.
+
+    A file can be copied if it has several row groups, was written with the schema, the codec and the version of Arrow that a new file is
+    written with, and has meta columns.
+
+    Raises:
+        CorruptTableError: the file is damaged or missing.
+    """
+    if base.size < COPIED_FILE_BYTES or context.virtual_key is not None or is_skeleton(base.name.instant):
+        yield None
+        return
+    with corrupt_as_error(storage, base.path):
+        stream = storage.open_input(base.path)
+    with stream:  # and not within `corrupt_as_error`, which would take a full disk of the new file for a damaged one
+        yield _stored_groups(storage, base, context, settings, pa.PythonFile(stream, mode="r"))
+
+
+def _stored_groups(
+    storage: Storage, base: BaseFile, context: RecordContext, settings: WriterSettings, file: pa.PythonFile
+) -> StoredGroups | None:
+    what = f"file '{base.path}' of the table at {storage.uri}"
+
+    def read(offset: int, length: int) -> bytes:
+        if not 0 <= offset <= offset + length <= size:
+            raise CorruptTableError(
+                f"{what} has {size} bytes, its metadata names {length} bytes at {offset}. Restore the file from a copy."
+            )
+        with corrupt_as_error(storage, base.path):
+            data: bytes = file.read_at(length, offset) if length else b""
+        if len(data) != length:
+            raise CorruptTableError(f"{what} ends before byte {offset + length}. Restore the file from a copy.")
+        return data
+
+    with corrupt_as_error(storage, base.path):
+        size: int = file.size()
+        parquet = pq.ParquetFile(file, read_dictionary=[COMMIT_TIME], coerce_int96_timestamp_unit="us", page_checksum_verification=True)
+    if parquet.num_row_groups < 2 or alignment(context.schema, base.name.instant) is not None:
+        return None
+    source = ParquetSource.of(read, size, what)
+    if not source.can_be_copied_to(empty_file(context, settings), CODECS[settings.compression]):
+        return None
+    return StoredGroups(storage, base, context, parquet, source)
+
+
+def empty_file(context: RecordContext, settings: WriterSettings) -> ParquetSource:
+    """Return a base file of the table without rows, as a new file would be written."""
+    return encoded(context.file_schema.empty_table(), settings)
+
+
+def encoded(rows: pa.Table, settings: WriterSettings) -> ParquetSource:
+    """Return rows as a Parquet file of one row group in memory."""
+    buffer = io.BytesIO()
+    with open_writer(buffer, rows.schema, settings, rows, whole=True, indexed=True) as writer:
+        if rows.num_rows:
+            writer.write_table(rows, row_group_size=rows.num_rows)
+    return ParquetSource.of_bytes(buffer.getvalue())

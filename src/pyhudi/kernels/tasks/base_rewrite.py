@@ -1,0 +1,94 @@
+"""The rewrite of a base file: row groups that no incoming row changes are copied as bytes, the rows of the others pass by to be merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, BinaryIO
+
+import pyarrow as pa
+
+from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
+from pyhudi.kernels.base_file.base_file_writer import BaseFileWriter
+from pyhudi.kernels.base_file.bloom_columns import KeyFilter
+from pyhudi.kernels.base_file.read_base import iter_base_file
+from pyhudi.kernels.base_file.stored_groups import StoredGroups, open_groups
+from pyhudi.kernels.keys.key_kernels import with_computed_keys
+from pyhudi.kernels.merge.touched_groups import unchanged_groups
+from pyhudi.kernels.tasks.splicing_writer import SplicingFileWriter
+from pyhudi.schema.meta_columns import COMMIT_SEQNO, COMMIT_TIME, RECORD_KEY
+
+if TYPE_CHECKING:
+    from pyhudi.spec.files.file_group import BaseFile
+    from pyhudi.storage.storage_protocol import Storage
+
+
+@contextmanager
+def open_rewrite(
+    storage: Storage,
+    context: RecordContext,
+    settings: WriterSettings,
+    base: BaseFile,
+    file_name: str,
+    output: BinaryIO,
+    incoming: pa.Table | None,
+) -> Iterator[tuple[BaseFileWriter, Iterator[pa.Table]]]:
+    """Return the writer of the new file, and the old rows that are to be merged and appended one piece after the other.
+
+    Row groups that are copied are written while the old rows are read: each piece must be appended before the next one is read.
+
+    Args:
+        storage: the table's storage.
+        context: what the rows of the table look like.
+        settings: how base files are written.
+        base: the file before.
+        file_name: the name of the new file.
+        output: the new file.
+        incoming: the rows that replace those of their keys; None when no old row changes.
+
+    Raises:
+        CorruptTableError: the file before is damaged.
+    """
+    keys = KeyFilter.for_rows_after(storage, base, context, settings)
+    with open_groups(storage, base, context, settings) as stored:
+        unchanged = {} if stored is None else _unchanged(stored, incoming)
+        if stored is None or not unchanged:
+            with BaseFileWriter(output, context, settings, keys) as writer:
+                yield writer, _old_rows(storage, context, base, 0 if incoming is None else incoming.num_rows)
+        else:
+            with SplicingFileWriter(output, context, settings, keys, stored, file_name) as splicing:
+                yield splicing, _changed_rows(stored, unchanged, splicing)
+
+
+def _unchanged(stored: StoredGroups, incoming: pa.Table | None) -> Mapping[int, pa.ChunkedArray]:
+    if incoming is None:
+        return {number: stored.keys(number) for number in stored.full_groups}
+    return unchanged_groups(stored, incoming.column(RECORD_KEY).combine_chunks())
+
+
+def _changed_rows(stored: StoredGroups, unchanged: Mapping[int, pa.ChunkedArray], writer: SplicingFileWriter) -> Iterator[pa.Table]:
+    """Yield the rows of the row groups that change, a row group at a time, and copy the others in between."""
+    for number in range(len(stored.rows)):
+        if number in unchanged:
+            writer.copy_group(number, unchanged[number])
+        elif stored.rows[number]:
+            yield pa.concat_tables(stored.batches(number))
+
+
+def _old_rows(storage: Storage, context: RecordContext, base: BaseFile, at_least: int) -> Iterator[pa.Table]:
+    """Yield the rows of the file before: the data, and the meta columns that stay as they are.
+
+    They come in pieces of `at_least` rows or more: each piece looks up its keys in a table of all incoming keys, and
+    what it costs to build that table must not be paid for every small row group.
+    """
+    columns = [COMMIT_TIME, COMMIT_SEQNO, RECORD_KEY, *context.schema.names]
+    waiting: list[pa.Table] = []
+    rows = 0
+    for batch in iter_base_file(storage, base, context.schema, columns, dictionaries=[COMMIT_TIME]):
+        waiting.append(with_computed_keys(pa.Table.from_batches([batch]), context.virtual_key))
+        rows += batch.num_rows
+        if rows >= at_least:
+            yield pa.concat_tables(waiting)
+            waiting, rows = [], 0
+    if waiting:
+        yield pa.concat_tables(waiting)
