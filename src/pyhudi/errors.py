@@ -13,6 +13,7 @@
     │   └── AlreadyExistsError    an exclusive create met an existing file
     ├── ConflictError         another writer was faster or holds the table; retry is safe
     │   ├── WriteConflictError    one that worked at the same time changed the same data
+    │   ├── LockLostError         the lock was deleted, taken over or expired while it was held
     │   └── LockTimeoutError      the table lock was not to be had in time
     ├── CatalogError          a catalog such as a Hive metastore does not answer or refuses; the table itself is fine
     └── UnknownOutcomeError   the commit may or may not have happened; `table.history()` tells
@@ -80,6 +81,10 @@ class ConflictError(HudiError):
 
 class WriteConflictError(ConflictError):
     """Another writer that worked at the same time has changed the same data and came first; nothing of this write is visible."""
+
+
+class LockLostError(ConflictError):
+    """The table's lock was deleted, taken over or expired while a writer held it; nothing of this write is visible."""
 
 
 class ValidationError(HudiError):

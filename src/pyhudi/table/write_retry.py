@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from pyhudi.errors import WriteConflictError
+from pyhudi.errors import LockLostError, WriteConflictError
 
 _log = logging.getLogger(__name__)
 _Answer = TypeVar("_Answer")
@@ -17,7 +17,7 @@ _LONGEST_PAUSE_S = 5.0
 
 
 def repeated(write: Callable[[], _Answer], retries: int, pause: Callable[[float], None] = time.sleep) -> _Answer:
-    """Return what a write returns, which is tried again when another write was faster; pauses between the attempts double.
+    """Return what a write returns, which is tried again when another write was faster or took the lock; pauses between the attempts double.
 
     The rows are tagged, planned and written again: they may belong into other file groups by now.
 
@@ -28,6 +28,7 @@ def repeated(write: Callable[[], _Answer], retries: int, pause: Callable[[float]
 
     Raises:
         WriteConflictError: others were faster each time.
+        LockLostError: the lock was lost in the last attempt.
 
     Example:
         >>> repeated(lambda: 42, retries=3)
@@ -36,7 +37,7 @@ def repeated(write: Callable[[], _Answer], retries: int, pause: Callable[[float]
     for attempt in range(retries):
         try:
             return write()
-        except WriteConflictError as error:
+        except (WriteConflictError, LockLostError) as error:
             _log.info("attempt %d of %d lost against another write and is repeated: %s", attempt + 1, retries + 1, error)
             pause(min(_FIRST_PAUSE_S * 2**attempt, _LONGEST_PAUSE_S))
     return write()

@@ -6,6 +6,7 @@ holds the table's lock.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from pyhudi.errors import AlreadyExistsError, ConflictError, StorageError, UnknownOutcomeError
@@ -43,11 +44,17 @@ class TimelineWriter:
         """Create the inflight file of a requested instant and return the inflight instant."""
         return self._create(next_instant(instant), content)
 
-    def complete(self, instant: Instant, completed_time: str, content: bytes) -> Instant:
+    def complete(self, instant: Instant, completed_time: str, content: bytes, check: Callable[[], None] = lambda: None) -> Instant:
         """Create the completed file of an inflight instant: from here on the action is visible.
 
         A storage that fails without an answer is asked what happened: the call returns when the file is there with
         this content.
+
+        Args:
+            instant: the inflight instant.
+            completed_time: when the action completes.
+            content: of the file.
+            check: called last, when the file is about to be created; raises an error if the lock was lost.
 
         Raises:
             ConflictError: the inflight file is missing (another writer rolled this one back) or another completed it.
@@ -58,6 +65,7 @@ class TimelineWriter:
             raise ConflictError(f"{instant.action} {instant.requested} of table {self.storage.uri} was rolled back by another writer")
         done = next_instant(instant, completed_time)
         target = done if self.config.layout > 1 else Instant(done.requested, done.action, done.state)
+        check()
         try:
             return self._create(target, content)
         except StorageError as error:

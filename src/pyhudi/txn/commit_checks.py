@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from pyhudi.errors import ConflictError, StorageError, UnsupportedError
+from pyhudi.errors import ConflictError, LockLostError, StorageError, UnsupportedError
 from pyhudi.locks.known_objects import as_it_is_now
 from pyhudi.spec.actions.commit import WriteStat
 from pyhudi.spec.files.file_group import FileGroupId
@@ -89,13 +89,31 @@ def check_lock_held(table: LockedTable, instant: Instant) -> None:
     """Refuse to continue an action whose lock excludes no process any more.
 
     Raises:
-        ConflictError: the lock file was deleted or replaced.
+        LockLostError: the lock file was deleted or replaced.
     """
     if not table.is_locked:
-        raise ConflictError(
+        raise LockLostError(
             f"the lock file of table {table.storage.uri} was deleted or replaced, or the lock of its provider was lost, while"
             f" {instant.action} {instant.requested} held it: another writer may be at work."
             f" {_LEFT_PENDING.get(instant.action, _ROLLED_BACK)} Leave the lock file alone."
+        )
+
+
+def check_locked_before_repair(table: LockedTable, trouble: str) -> None:
+    """Refuse to repair the metadata table without the lock: what looks unfinished may be what another writer is doing just now.
+
+    Args:
+        table: the table.
+        trouble: what would be repaired.
+
+    Raises:
+        LockLostError: the lock file was deleted or replaced.
+    """
+    if not table.is_locked:
+        raise LockLostError(
+            f"the lock file of table {table.storage.uri} was deleted or replaced, or the lock of its provider was lost: another writer may"
+            f" be at work, and the metadata table is left as it is ({trouble}). Nothing of this write is visible; write again. Leave the"
+            " lock file alone."
         )
 
 

@@ -7,6 +7,7 @@ and the metadata table's own services run. Rules: `BaseHoodieWriteClient.commitS
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
@@ -87,8 +88,7 @@ def complete_commit(
     before_completion()
     metadata = replace(metadata, extra_metadata={**metadata.extra_metadata, **_completed_before(table, inflight)})
     content = commit_content(metadata, table.config.layout, sync=table.ids.sync_marker())
-    check_lock_held(table, inflight)
-    completed = table.writer.complete(inflight, table.times.next(), content)
+    completed = table.writer.complete(inflight, table.times.next(), content, functools.partial(check_lock_held, table, inflight))
     after_completion()
     delete_marker_directory(table.storage, inflight.requested)
     maintained = maintain(sync)

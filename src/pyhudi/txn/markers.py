@@ -10,6 +10,7 @@ import logging
 from collections.abc import Collection, Iterable, Iterator
 
 from pyhudi.errors import CorruptTableError, HudiError
+from pyhudi.fsview.partition_listing import walk_partitions
 from pyhudi.spec.files.file_names import parse_base_file_name, parse_log_file_name
 from pyhudi.spec.files.marker import BATCH_FILE, TEMP_FOLDER, TYPE_FILE, Marker, MarkerType, marker_folder, parse_marker
 from pyhudi.storage.storage_protocol import FileStatus, Storage
@@ -65,6 +66,18 @@ def delete_unlisted(storage: Storage, instant: str, listed: Collection[str]) -> 
     marked = {marker.data_path for marker in _markers(storage, instant) or ()}
     for path in sorted(marked.difference(listed)):
         storage.delete(path)
+
+
+def delete_files_of(storage: Storage, instant: str) -> None:
+    """Delete all data files and markers of an instant that others rolled back while its writer was held up and wrote on.
+
+    What it wrote afterwards has no marker. In layout 1, where names of log files do not have the time of their writer, this deletes no log.
+    """
+    for _, listing in walk_partitions(storage):
+        for status in listing:
+            if is_file_of(status.name, instant):
+                storage.delete(status.path)
+    delete_markers(storage, instant)
 
 
 def delete_markers(storage: Storage, instant: str) -> None:

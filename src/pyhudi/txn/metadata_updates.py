@@ -7,6 +7,7 @@ turns out to be damaged is rebuilt, and a failure after the action is complete i
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 from dataclasses import replace
 
@@ -15,7 +16,7 @@ import pyarrow as pa
 from pyhudi.errors import CorruptTableError, HudiError
 from pyhudi.metadata_table.format.metadata_settings import AS_IT_IS, MetadataSettings
 from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
-from pyhudi.metadata_table.lifecycle.open_for_write import MetadataTableState, find_state
+from pyhudi.metadata_table.lifecycle.open_for_write import MetadataTableState, OtherWriters, find_state
 from pyhudi.metadata_table.lifecycle.prepare_metadata import drop_metadata_table, prepare, rebuilt
 from pyhudi.metadata_table.read.writer_table import MetadataWriterTable, TimeAndIds, open_writer_table
 from pyhudi.metadata_table.services.metadata_rollback import roll_back_with
@@ -23,6 +24,8 @@ from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.schema.internal.schema_history import SchemaHistory, with_history
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.actions.rollback import RollbackMetadata
+from pyhudi.txn.commit_checks import check_locked_before_repair
+from pyhudi.txn.heartbeats import is_alive
 from pyhudi.txn.locked_table import LockedTable
 
 _log = logging.getLogger(__name__)
@@ -32,8 +35,14 @@ def find_metadata_table(table: LockedTable) -> MetadataTableState:
     """Open the metadata table, and roll back what dead writers left in it; failed writes are rolled back already.
 
     Times that the table takes from then on are later than those of the metadata table.
+
+    Raises:
+        LockLostError: something looks unfinished, and the lock excludes others no more.
     """
-    state = find_state(table.storage, table.config, table.timeline, sources_of(table))
+    others = OtherWriters(
+        functools.partial(check_locked_before_repair, table), lambda requested: is_alive(table.storage, requested, table.clock)
+    )
+    state = find_state(table.storage, table.config, table.timeline, sources_of(table), others)
     if state.mdt is not None:
         keep_times_apart(table, state.mdt)
     return state

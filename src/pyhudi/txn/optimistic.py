@@ -29,6 +29,7 @@ from pyhudi.txn.concurrency import MODE, STRATEGY, ConflictStrategy
 from pyhudi.txn.failed_writes_policy import FailedWritesSettings
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked_table import LockedTable, locked_table
+from pyhudi.txn.markers import delete_files_of
 from pyhudi.txn.metadata_updates import find_metadata_table, prepare_metadata_table
 from pyhudi.txn.new_key_conflicts import check_new_keys
 from pyhudi.txn.transaction import Committed, RollBack, Transaction, check_version
@@ -191,8 +192,11 @@ def _roll_back(transaction: OptimisticTransaction, roll_back: RollBack, lock: Lo
             transaction.withdraw()
             return
         with lock() as table:
-            if any(not one.is_completed for one in table.timeline.find(transaction.instant)):
+            instants = table.timeline.find(transaction.instant)
+            if any(not one.is_completed for one in instants):
                 roll_back(table, aborted=transaction.instant)
+            elif not instants:
+                delete_files_of(table.storage, transaction.instant)
     except (HudiError, OSError) as failure:
         if error is None:
             raise

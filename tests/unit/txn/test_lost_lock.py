@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.errors import ConflictError
+from pyhudi.errors import ConflictError, LockLostError
 from pyhudi.service.indexes import run_index_build
 from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.storage_protocol import HeldLock
+from pyhudi.table.write_retry import repeated
 from pyhudi.testing.intercepted_storage import Call, InterceptedStorage
 from tests.unit.table.tables import make_table, ride, rows_of
+
+OCC = {"hoodie.write.concurrency.mode": "optimistic_concurrency_control"}
 
 
 class _Loses(InterceptedStorage):
@@ -112,3 +119,61 @@ def test_index_build_that_lost_its_lock_is_not_shown_to_readers(tmp_path: Path, 
     HudiTable(storage).services.index("by_city", "city")
     assert HudiTable(storage).inspect.health().num_rows == 0
     assert [row["id"] for row in HudiTable(storage).to_arrow(filter="city = 'rome'").to_pylist()] == [1]
+
+
+class _Taken(InterceptedStorage):
+    """A table whose lock another writer has taken over since: it excludes nobody, and says so."""
+
+    @contextlib.contextmanager
+    def lock(self, timeout_s: float, name: str = "", provider: str = "") -> Iterator[HeldLock]:
+        yield _Lost()
+
+
+class _Lost:
+    def is_held(self) -> bool:
+        return False
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_what_a_live_writer_records_in_the_metadata_table_is_not_rolled_back_without_the_lock(kind: str) -> None:
+    storage = MemoryStorage()
+    make_table(storage, table_type=kind).upsert([ride(1)])
+    refused = []
+
+    def write_without_lock() -> None:
+        with pytest.raises(LockLostError, match="metadata table is left as it is") as caught:
+            HudiTable(_Taken(storage)).upsert([ride(2)], options=OCC)
+        refused.append(caught.value)
+
+    def meddle(call: Call, effect):
+        if call.method == "create" and call.path.startswith(".hoodie/timeline/") and call.path.endswith("commit") and not refused:
+            write_without_lock()
+        return effect()
+
+    HudiTable(_Meddling(storage, meddle)).upsert([ride(1, value=2)], options=OCC)
+    assert len(refused) == 1
+    table = HudiTable(storage)
+    assert rows_of(table) == [ride(1, value=2)]
+    assert table.inspect.health().num_rows == 0
+
+
+def test_a_write_that_lost_the_lock_is_repeated_as_one_that_lost_a_conflict() -> None:
+    outcomes = [LockLostError("lost"), None]
+
+    def write() -> int:
+        error = outcomes.pop(0)
+        if error is not None:
+            raise error
+        return 1
+
+    assert repeated(write, 1, pause=lambda _: None) == 1
+    assert outcomes == []
+
+
+class _Meddling(InterceptedStorage):
+    def __init__(self, inner: MemoryStorage, meddle) -> None:
+        super().__init__(inner)
+        self._meddle = meddle
+
+    def _pass(self, call: Call, effect, torn=None):
+        return self._meddle(call, effect)

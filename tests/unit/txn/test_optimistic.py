@@ -296,3 +296,26 @@ def test_a_clustering_that_is_planned_meanwhile_wins(table: HudiTable) -> None:
         first.upsert([ride(1, value=7)], options=OCC)
     table.services.cluster(mode="execute", options=OCC)
     assert rows_of(table) == [ride(1), ride(2), ride(3, city="rome")]
+
+
+@pytest.mark.parametrize("is_alive", [True, False])
+def test_a_record_that_a_live_writer_has_begun_in_the_metadata_table_stays(table: HudiTable, is_alive: bool) -> None:
+    """Apache Hudi begins it together with its write, without the lock."""
+    mdt = FolderStorage(table.storage, ".hoodie/metadata")
+    records: list[str] = []
+
+    def begin_record() -> None:
+        (pending,) = load_timeline(table.storage, table.config).pending()
+        records[:] = [f".hoodie/timeline/{pending.requested}.deltacommit.{state}" for state in ("requested", "inflight")]
+        for path in records:
+            mdt.create(path, b"")
+        if not is_alive:
+            table.storage.delete(heartbeat_path(pending.requested))
+        table.upsert([ride(3, city="rome", value=5)], options=OCC | {"hoodie.clean.automatic": "false"})
+        assert [mdt.stat(path) is not None for path in records] == [is_alive, is_alive]
+        for path in records:
+            mdt.delete(path)
+
+    beside(table, begin_record).upsert([ride(1, value=7)], options=OCC)
+    assert records
+    assert rows_of(table) == [ride(1, value=7), ride(2), ride(3, city="rome", value=5)]

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 
 from pyhudi.fsview.committed_sizes import CheckedView
 from pyhudi.fsview.file_groups import committed_files
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.fsview.pending_cleans import files_being_cleaned
 from pyhudi.metadata_table.format import metadata_keys as keys
 from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.index_definitions import IndexDefinition
@@ -95,12 +97,17 @@ def files_of_rollback(storage: Storage, done: RollbackMetadata) -> Changes:
 
 
 def _partitions_with_files(table: DataTable) -> dict[str, dict[str, int]]:
-    """Return the committed data files of each partition with their sizes, also those of replaced file groups, and those that are lost."""
+    """Return the committed data files of each partition with their sizes, also those of replaced file groups, and those that are lost.
+
+    Files that a pending clean is to delete are left out: they may be deleted before the clean finds a metadata table to record that in.
+    """
     view = CheckedView(table.view.storage, table.view.config, table.view.timeline)
+    cleaned = files_being_cleaned(FileSystemView(view.storage, view.config, view.timeline))
     result: dict[str, dict[str, int]] = {}
     for path in view.partition_paths():
         files = committed_files(path, view.storage.list(path), view.timeline)
-        result[path] = files.sizes()
+        left_out = cleaned.get(path, frozenset())
+        result[path] = {name: size for name, size in files.sizes().items() if name not in left_out}
         for file, problem in view.differences(path, files):
             # Listed as it should be, so that readers are told of it: from a listing alone nobody would know of its rows any more.
             _log.error("'%s' of table %s %s; restore it from a copy", join_path(path, file.name), view.storage.uri, problem)

@@ -5,8 +5,9 @@ Rules: `HoodieBackedTableMetadataWriter.initializeIfNeeded`; docs/design/0070-hf
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.committed_sizes import CheckedView
@@ -43,26 +44,55 @@ class MetadataTableState:
         return self.reason or distrusted
 
 
-def find_state(storage: Storage, config: TableConfig, timeline: Timeline, sources: TimeAndIds) -> MetadataTableState:
+@dataclass(frozen=True, slots=True)
+class OtherWriters:
+    """What is known of the other writers of a table.
+
+    `check_excluded` is called with what is wrong before anything is rolled back or given up because of it, and raises an error if the lock
+    does not exclude others any more, whose action would look unfinished then. `is_alive` tells whether the writer of an instant is.
+    """
+
+    check_excluded: Callable[[str], None] = lambda _: None
+    is_alive: Callable[[str], bool] = lambda _: False
+
+
+NO_OTHERS: Final = OtherWriters()
+
+
+def find_state(
+    storage: Storage, config: TableConfig, timeline: Timeline, sources: TimeAndIds, others: OtherWriters = NO_OTHERS
+) -> MetadataTableState:
     """Open the metadata table for writing, and roll back what an action left in it that did not come to its end.
 
-    Nobody else is between the record of an action and its completion, since both are made under the lock: what is recorded
-    of an instant that is not complete belongs to a writer that died. That may be a compaction, which is run again later.
+    Nobody else is between the completion of an action's record and that of the action, since both are made under the lock. But Apache Hudi
+    begins the record together with the write and without the lock (`hoodie.metadata.streaming.write.enabled`). So a record that is
+    complete, of an instant that is not, belongs to a writer that died, and one that is pending to a writer that may be alive.
+
+    Args:
+        storage: the data table's.
+        config: its properties.
+        timeline: its timeline.
+        sources: of time and chance.
+        others: what is known of the other writers.
 
     Raises:
         StorageError: the storage failed.
     """
     mdt, reason = _usable(storage, config, timeline, sources)
     if mdt is None:
+        if FILES in config.metadata_partitions:
+            others.check_excluded(reason)
         return MetadataTableState(None, reason, CheckedView(storage, config, timeline))
     try:
         if config.layout == 1:
             # A log file written now would have to name the slice that a planned compaction makes.
             mdt = roll_back_compactions(mdt)
-        for failed in _failed_instants(mdt, timeline):
+        for failed in _failed_instants(mdt, timeline, others):
+            others.check_excluded(f"its record of {failed.requested} is not complete")
             mdt = roll_back(mdt, failed.requested)
         mdt.check_files(config.metadata_partitions)
     except CorruptTableError as error:
+        others.check_excluded(str(error))
         return MetadataTableState(None, str(error), CheckedView(storage, config, timeline))
     table = MetadataTable(storage, config, timeline, mdt.view, mdt.timeline)
     return MetadataTableState(mdt, "", MetadataView(storage, config, timeline, table))
@@ -85,11 +115,16 @@ def _usable(storage: Storage, config: TableConfig, timeline: Timeline, sources: 
     return mdt, ""
 
 
-def _failed_instants(mdt: MetadataWriterTable, timeline: Timeline) -> Iterator[Instant]:
+def _failed_instants(mdt: MetadataWriterTable, timeline: Timeline, others: OtherWriters) -> Iterator[Instant]:
     """Yield the delta commits of actions that are not complete: pending here, or pending in the data table.
 
-    Those of partitions that are built concurrently with writers stay.
+    Those of partitions that are built concurrently with writers stay, and those that a live writer has begun.
     """
+    begun = {instant.requested for instant in mdt.timeline.pending()}
     visible = visible_timeline(mdt.timeline, timeline)
-    pending = (instant for instant in visible.pending() if instant.action is Action.DELTA_COMMIT)
-    yield from (instant for instant in pending if not is_under_way(instant, timeline))
+    for instant in visible.pending():
+        if instant.action is not Action.DELTA_COMMIT or is_under_way(instant, timeline):
+            continue
+        is_pending = any(not one.is_completed for one in timeline.find(instant.requested))
+        if not (is_pending and instant.requested in begun and others.is_alive(instant.requested)):
+            yield instant

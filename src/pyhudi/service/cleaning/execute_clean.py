@@ -7,6 +7,7 @@ under the lock, when it is sure that nothing has been written into them since. A
 
 from __future__ import annotations
 
+import functools
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -103,9 +104,9 @@ def complete_clean(
     check_lock_held(table, work.instant)
     if sync is not None and metadata.partitions:
         sync = sync.record_clean(work.instant.requested, metadata)
-    check_lock_held(table, work.instant)
     content = encode_clean_metadata(metadata, sync=table.ids.sync_marker())
-    completed = table.writer.complete(work.instant, table.times.next(), content)
+    check = functools.partial(check_lock_held, table, work.instant)
+    completed = table.writer.complete(work.instant, table.times.next(), content, check)
     maintain(sync)
     return completed, metadata
 

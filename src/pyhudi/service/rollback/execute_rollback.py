@@ -7,6 +7,7 @@ the next writer, one of a restore by the restore.
 
 from __future__ import annotations
 
+import functools
 import time
 from dataclasses import replace
 
@@ -80,8 +81,8 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan, 
     _forget(table, target, is_planned_again=not restores and Action(plan.instant.action) in _PLANNED_AGAIN)
     if not restores:
         rebuild_partitions(table, rollback)
-        check_lock_held(table, rollback)
-        table.writer.complete(rollback, table.times.next(), encode_rollback_metadata(metadata, sync=table.ids.sync_marker()))
+        content = encode_rollback_metadata(metadata, sync=table.ids.sync_marker())
+        table.writer.complete(rollback, table.times.next(), content, functools.partial(check_lock_held, table, rollback))
     delete_markers(table.storage, target.requested)
     table.storage.delete(heartbeat_path(target.requested))
     return metadata

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Collection
 
 from pyhudi.codec.actions.rollback_codec import encode_rollback_plan
-from pyhudi.errors import CorruptTableError
+from pyhudi.errors import CorruptTableError, LockLostError
 from pyhudi.metadata_table.read.lost_completion import check_pending_writes
 from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.service.rollback.execute_rollback import execute_rollback
@@ -95,7 +95,15 @@ def _chosen(
 
 
 def _roll_back(table: LockedTable, failed: Instant) -> None:
-    plan = plan_rollback(table, failed)
+    try:
+        plan = plan_rollback(table, failed)
+    except FileNotFoundError as error:
+        if table.is_locked:
+            raise
+        raise LockLostError(
+            f"the lock of table {table.storage.uri} was lost while {failed.action} {failed.requested} was to be rolled back, and another"
+            " process has done so since. Nothing was changed; try again."
+        ) from error
     content = encode_rollback_plan(plan, sync=table.ids.sync_marker())
     rollback = table.writer.request(Action.ROLLBACK, time_of_service(table), content)
     metadata = execute_rollback(table, rollback, plan)

@@ -1,0 +1,28 @@
+"""Schedules of the simulation lose, double and reorder nothing, and each defect that is put in on purpose is noticed."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.unit.txn.simulation import Troubles, simulate
+
+TROUBLES = {
+    "none": (Troubles(), 0),
+    "clocks": (Troubles(skew_ms=5_000), 0),
+    "failing calls": (Troubles(failing=0.02, skew_ms=5_000), 0),
+    "held up": (Troubles(held_up=True), 0),
+    "crashes": (Troubles(failing=0.005, skew_ms=5_000), 2),
+    "held up, and clocks": (Troubles(held_up=True, skew_ms=5_000), 0),
+}
+#: Of each kind, in `make test-slow`.
+SLOW_SCHEDULES = int(os.environ.get("PYHUDI_SCHEDULES", "2000"))
+
+
+@pytest.mark.parametrize("seeds", [range(20), pytest.param(range(20, 20 + SLOW_SCHEDULES), marks=pytest.mark.slow)], ids=["some", "many"])
+@pytest.mark.parametrize("kind", TROUBLES)
+def test_no_schedule_loses_or_doubles_or_reorders_a_write(kind: str, seeds: range) -> None:
+    troubles, crashes = TROUBLES[kind]
+    for seed in seeds:
+        assert simulate(seed, troubles, crashes=crashes) == [], f"seed {seed}"
