@@ -78,7 +78,7 @@ def test_a_table_created_again_by_pyhudi_is_continued(
     fields = (like.config.record_key_fields, like.config.partition_fields, like.config.ordering_fields)
     new = NewDefinition(like.schema, like.config.name, *fields, like.config.table_type, HIVE_STYLE)
     if not is_finished:
-        monkeypatch.setattr(recreate_table, "settle", lambda *_: None)
+        monkeypatch.setattr(recreate_table, "recover_recreation", lambda *_: None)
     recreate_table.recreate_table(old, new, resolve({}), lambda storage: _insert(storage, trips(0, 6)))
     assert (path / ".hoodie" / "recreate").exists() != is_finished
     assert_both_read(reference, path, by_id(trips(0, 6)))

@@ -128,7 +128,7 @@ def _bounds(lookup: LookupContext, file_slice: FileSlice) -> list[str]:
     if file_slice.base is None:
         return _all_keys(lookup, file_slice)
     with open_parquet(lookup.storage, file_slice.base.path) as parquet:
-        footer = footer_entries(parquet)
+        footer = footer_entries(parquet, lookup.storage, file_slice.base.path)
     return [footer[name] for name in (FOOTER_MIN_KEY, FOOTER_MAX_KEY) if name in footer]
 
 

@@ -23,7 +23,7 @@ from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline.write_instant import TimelineWriter
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
 from pyhudi.txn.ids import Ids
-from pyhudi.txn.recreation import is_unsettled, settle
+from pyhudi.txn.recreation import is_interrupted, recover_recreation
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids, *, res
         config = _writable_config(known)
         refuse_unserved(known, config)
         timeline, files = _load(known, config)
-        if is_unsettled(config, files) and settle(known, clock.now()):
+        if is_interrupted(config, files) and recover_recreation(known, clock.now()):
             config = _writable_config(known)
             timeline, files = _load(known, config)
         if not restores:

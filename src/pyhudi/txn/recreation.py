@@ -7,7 +7,7 @@
    copied to their usual folders, and a second replacement of the properties names these (`_finish`).
 
 Cut before step 2 the table is the old one, cut after it the new one. Whoever takes the table's lock next undoes what was begun, or finishes
-it (`settle`). Apache Hudi deletes the old table before it creates the new one.
+it (`recover_recreation`). Apache Hudi deletes the old table before it creates the new one.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def properties_at_first(new: Mapping[str, str]) -> dict[str, str]:
     return {**first, keys.TIMELINE_PATH: _NEW_TIMELINE.removeprefix(f"{META_FOLDER}/")}
 
 
-def is_unsettled(config: TableConfig, timeline_names: Collection[str]) -> bool:
+def is_interrupted(config: TableConfig, timeline_names: Collection[str]) -> bool:
     """Tell by what is read anyway whether a recreation may have been cut off."""
     return config.timeline_path == _NEW_TIMELINE or RECREATED_FILE in timeline_names or MOVED_FILE in timeline_names
 
@@ -142,7 +142,7 @@ def is_switched(storage: Storage) -> bool:
     return TableConfig(load_properties(storage)).timeline_path == _NEW_TIMELINE
 
 
-def settle(storage: Storage, at: datetime) -> bool:
+def recover_recreation(storage: Storage, at: datetime) -> bool:
     """Undo or finish a recreation that was cut off, and tell whether there was one. The caller holds the lock.
 
     Raises:

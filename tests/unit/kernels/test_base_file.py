@@ -25,7 +25,7 @@ def footer(group: Group) -> dict[str, str]:
     return {key.decode(): value.decode() for key, value in parquet(group).metadata.metadata.items()}
 
 
-def test_footer_holds_what_hudi_puts_there_and_nothing_of_arrow(group: Group) -> None:
+def test_footer_holds_what_hudi_puts_there_with_a_checksum_and_nothing_of_arrow(group: Group) -> None:
     group.write(keyed(pa.table({"id": [3, 20, 1], "v": ["a", "b", "c"]})))
     entries = footer(group)
     assert set(entries) == {
@@ -34,6 +34,7 @@ def test_footer_holds_what_hudi_puts_there_and_nothing_of_arrow(group: Group) ->
         "hoodie_bloom_filter_type_code",
         "hoodie_min_record_key",
         "hoodie_max_record_key",
+        "pyhudi.footer.crc",
     }
     assert (entries["hoodie_min_record_key"], entries["hoodie_max_record_key"]) == ("1", "3")
     assert entries["hoodie_bloom_filter_type_code"] == "DYNAMIC_V0"
@@ -61,7 +62,7 @@ def test_simple_filter_is_written_without_a_type_and_no_filter_without_a_key_ran
     assert "hoodie_bloom_filter_type_code" not in footer(simple)
     none = Group(simple.context, settings=WriterSettings(bloom_enabled=False))
     none.write(rows)
-    assert set(footer(none)) == {"parquet.avro.schema"}
+    assert set(footer(none)) == {"parquet.avro.schema", "pyhudi.footer.crc"}
 
 
 def test_physical_types_are_those_of_hudi_s_spark_writer() -> None:

@@ -33,7 +33,7 @@ def key_by_key(some: list[str], kind: BloomType = BloomType.DYNAMIC_V0) -> Bloom
 def stored_filter(group: Group) -> BloomFilter:
     assert group.base is not None
     with open_parquet(group.storage, group.base.path) as parquet:
-        return BloomFilter.decode(footer_entries(parquet)[FOOTER_BLOOM_FILTER], BloomType.DYNAMIC_V0)
+        return BloomFilter.decode(footer_entries(parquet, group.storage, group.base.path)[FOOTER_BLOOM_FILTER], BloomType.DYNAMIC_V0)
 
 
 @given(st.lists(keys, max_size=40))

@@ -46,7 +46,7 @@ def test_bloom_filters_are_those_of_the_footers(fixture_table: Fixture, name: st
     for folder in metadata.partition_paths():
         for file in FileSystemView(storage, config, timeline).latest_base_files(folder):
             with open_parquet(storage, file.path) as parquet:
-                expected = footer_entries(parquet)["org.apache.hudi.bloomfilter"]
+                expected = footer_entries(parquet, storage, file.path)["org.apache.hudi.bloomfilter"]
             assert filters[keys.bloom_filter_key(folder, str(file.name))].text.decode() == expected
 
 

@@ -6,6 +6,8 @@ the footer.
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -26,6 +28,11 @@ OLD_FOOTER_BLOOM_FILTER = "com.uber.hoodie.bloomfilter"
 FOOTER_BLOOM_TYPE = "hoodie_bloom_filter_type_code"
 FOOTER_MIN_KEY = "hoodie_min_record_key"
 FOOTER_MAX_KEY = "hoodie_max_record_key"
+#: CRC-32 of the other entries: a flipped bit in a key range or a bloom filter would hide keys, and an upsert would insert them again. Hudi
+#: has none; files of other writers lack it.
+FOOTER_CRC = "pyhudi.footer.crc"
+
+_CHECKED_ENTRIES = (FOOTER_AVRO_SCHEMA, FOOTER_BLOOM_FILTER, FOOTER_BLOOM_TYPE, FOOTER_MIN_KEY, FOOTER_MAX_KEY)
 
 #: Values of `hoodie.parquet.compression.codec`, and what pyarrow calls them.
 PARQUET_CODECS = {
@@ -39,6 +46,21 @@ PARQUET_CODECS = {
 #: Meta columns that hold few values in a file; in Arrow they are dictionaries, so that they cost nothing.
 CONSTANT_TYPE = pa.dictionary(pa.int32(), pa.string())
 CONSTANT_COLUMNS = (COMMIT_TIME, PARTITION_PATH, FILE_NAME)
+
+
+def footer_crc(entries: Mapping[str, str]) -> str:
+    """Return the checksum of Hudi's entries in a footer, as eight hexadecimal digits.
+
+    Example:
+        >>> footer_crc({"hoodie_min_record_key": "a"}), footer_crc({"hoodie_min_record_key": "b"})
+        ('c592a2b6', 'eebff175')
+    """
+    crc = 0
+    for name in _CHECKED_ENTRIES:
+        if name in entries:
+            for part in (f"{name}=", entries[name], "\n"):  # not joined: a filter may have half a megabyte
+                crc = zlib.crc32(part.encode(), crc)
+    return f"{crc:08x}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,12 @@ from pyhudi.kernels.base_file.base_file import (
     FOOTER_AVRO_SCHEMA,
     FOOTER_BLOOM_FILTER,
     FOOTER_BLOOM_TYPE,
+    FOOTER_CRC,
     FOOTER_MAX_KEY,
     FOOTER_MIN_KEY,
     RecordContext,
     WriterSettings,
+    footer_crc,
 )
 from pyhudi.kernels.base_file.bloom_columns import KeyFilter
 from pyhudi.kernels.base_file.key_range import KeyRange
@@ -109,4 +111,4 @@ class BaseFileWriter:
             if self._keys.least is not None and self._keys.greatest is not None:
                 entries[FOOTER_MIN_KEY] = self._keys.least
                 entries[FOOTER_MAX_KEY] = self._keys.greatest
-        return entries
+        return {**entries, FOOTER_CRC: footer_crc(entries)}

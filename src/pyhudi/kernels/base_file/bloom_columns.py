@@ -87,7 +87,7 @@ class KeyFilter:
             CorruptTableError: the file or its filter is damaged.
         """
         with open_parquet(storage, base.path) as parquet:
-            entries = footer_entries(parquet)
+            entries = footer_entries(parquet, storage, base.path)
             rows = parquet.metadata.num_rows
         text = entries.get(FOOTER_BLOOM_FILTER) or entries.get(OLD_FOOTER_BLOOM_FILTER)
         if text is None:

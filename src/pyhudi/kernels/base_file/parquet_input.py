@@ -11,6 +11,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from pyhudi.errors import CorruptTableError, HudiError
+from pyhudi.kernels.base_file.base_file import FOOTER_CRC, footer_crc
 
 if TYPE_CHECKING:
     from pyhudi.storage.storage_protocol import Storage
@@ -57,6 +58,16 @@ def open_fragment(storage: Storage, path: str) -> Iterator[ds.ParquetFileFragmen
         yield ds.ParquetFileFormat(default_fragment_scan_options=_VERIFYING).make_fragment(source)
 
 
-def footer_entries(file: pq.ParquetFile | ds.ParquetFileFragment) -> dict[str, str]:
-    """Return the key-value entries of the footer."""
-    return {key.decode(): value.decode() for key, value in (file.metadata.metadata or {}).items()}
+def footer_entries(file: pq.ParquetFile | ds.ParquetFileFragment, storage: Storage, path: str) -> dict[str, str]:
+    """Return the key-value entries of the footer of the file `path`.
+
+    Raises:
+        CorruptTableError: they are not what their checksum says.
+    """
+    entries = {key.decode(): value.decode() for key, value in (file.metadata.metadata or {}).items()}
+    if FOOTER_CRC in entries and entries[FOOTER_CRC] != footer_crc(entries):
+        raise CorruptTableError(
+            f"File '{path}' of the table at {storage.uri} is damaged: the entries of its footer, such as bloom filter and key range, do"
+            " not have the checksum that was written with them. Restore the file from a copy."
+        )
+    return entries

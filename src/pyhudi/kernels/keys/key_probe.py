@@ -136,7 +136,7 @@ def _possible(
     storage: Storage, file: BaseFile, fragment: ds.ParquetFileFragment, requested_keys: pa.StringArray, precheck: Precheck
 ) -> Indices:
     """Return the numbers of the wanted keys that can be in a file by its footer; the fewer, the faster is the search."""
-    footer = footer_entries(fragment)
+    footer = footer_entries(fragment, storage, file.path)
     candidates = np.arange(len(requested_keys))
     lower, upper = footer.get(FOOTER_MIN_KEY), footer.get(FOOTER_MAX_KEY)
     if precheck.ranges and lower is not None and upper is not None and max(lower + upper, default="") < _FIRST_DIFFERENT:

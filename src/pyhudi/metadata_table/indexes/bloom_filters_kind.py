@@ -66,7 +66,7 @@ def _filters(storage: Storage, files: Iterable[str]) -> Iterator[tuple[str, Meta
 
 def _filter(storage: Storage, file: str, name: BaseFileName) -> tuple[str, MetadataRecord] | None:
     with open_parquet(storage, file) as parquet:
-        entries = footer_entries(parquet)
+        entries = footer_entries(parquet, storage, file)
     text = entries.get(FOOTER_BLOOM_FILTER) or entries.get(OLD_FOOTER_BLOOM_FILTER)
     if text is None:
         return None

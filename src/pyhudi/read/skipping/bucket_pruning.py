@@ -124,7 +124,7 @@ def _keys_of(storage: Storage, file: BaseFile) -> tuple[str, ...]:
     known = _keys.get(index)
     if known is None:
         with open_parquet(storage, file.path) as parquet:
-            footer = footer_entries(parquet)
+            footer = footer_entries(parquet, storage, file.path)
         known = tuple(footer[name] for name in (FOOTER_MIN_KEY, FOOTER_MAX_KEY) if name in footer)
         _keys.put(index, known)
     return known

@@ -175,6 +175,6 @@ def _newest_base_file(view: FileSystemView) -> BaseFile | None:
 
 def _of_base_file(storage: Storage, config: TableConfig, file: BaseFile) -> StoredSchema:
     with open_data(storage, file.path) as parquet:
-        recorded = footer_entries(parquet).get("parquet.avro.schema")
+        recorded = footer_entries(parquet, storage, file.path).get("parquet.avro.schema")
         columns = without_meta_columns(avro_to_arrow(recorded) if recorded else parquet.schema_arrow)
     return StoredSchema(columns, arrow_to_avro(columns, config.name))

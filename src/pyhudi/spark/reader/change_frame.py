@@ -25,7 +25,7 @@ _TASK: Final = "task"
 
 
 def change_frame(session: SparkSession, changes: ChangeData) -> DataFrame:
-    """Return the change data as a DataFrame; which files are read is settled now.
+    """Return the change data as a DataFrame; which files are read is decided now.
 
     Raises:
         UsageError: files that the images need were cleaned away.

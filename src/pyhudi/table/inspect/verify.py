@@ -16,7 +16,7 @@ from pyhudi.errors import HudiError
 from pyhudi.fsview.checked_logs import checksum_of
 from pyhudi.fsview.committed_sizes import CheckedView
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.kernels.base_file.parquet_input import corrupt_as_error, open_parquet
+from pyhudi.kernels.base_file.parquet_input import corrupt_as_error, footer_entries, open_parquet
 from pyhudi.kernels.log_file.block_rows import data_rows
 from pyhudi.kernels.log_file.log_checksum import check_log_bytes
 from pyhudi.metadata_table.read.metadata_table import MetadataTable
@@ -106,6 +106,7 @@ def _read_pages(storage: Storage, path: str) -> Iterator[str]:
         yield "this release does not read files of its format, so that it was not verified"
         return
     with open_parquet(storage, path) as file:
+        footer_entries(file, storage, path)
         for _ in file.iter_batches():
             pass
 

@@ -31,7 +31,15 @@ from pyhudi.table.open_table import OpenTable
 from pyhudi.timeline.clock import InstantClock
 from pyhudi.timeline.write_instant import TimelineWriter
 from pyhudi.txn.locked_table import LockedTable, locked_table
-from pyhudi.txn.recreation import Replacement, begin_recreation, file_groups_of, is_switched, properties_at_first, settle, switch
+from pyhudi.txn.recreation import (
+    Replacement,
+    begin_recreation,
+    file_groups_of,
+    is_switched,
+    properties_at_first,
+    recover_recreation,
+    switch,
+)
 
 _LOCK_WAIT: Final = "hoodie.write.lock.wait_time_ms"
 
@@ -71,12 +79,12 @@ def recreate_table(table: OpenTable, new: NewDefinition, options: Options, write
             _write_new(old, new, write)
         except (HudiError, OSError):
             if not is_switched(storage):  # a storage may fail after it has done what it was asked for
-                settle(storage, table.clock.now())
+                recover_recreation(storage, table.clock.now())
                 raise
         except BaseException:
-            settle(storage, table.clock.now())
+            recover_recreation(storage, table.clock.now())
             raise
-        settle(storage, table.clock.now())
+        recover_recreation(storage, table.clock.now())
     table.refresh()
 
 

@@ -135,7 +135,7 @@ def test_the_new_table_has_its_files_alone() -> None:
 
 def test_a_reader_that_lists_sees_the_new_rows_alone_while_the_old_files_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
     storage, _ = stored()
-    monkeypatch.setattr(module, "settle", lambda *_: None)
+    monkeypatch.setattr(module, "recover_recreation", lambda *_: None)
     recreate(storage, definition())
     assert any("paris" in folder.path for folder in recreation.data_folders(storage))
     assert rows_of(storage) == sorted(NEW_ROWS, key=str)
@@ -206,10 +206,10 @@ def test_version_6_is_refused_before_anything_is_written() -> None:
 def test_commits_of_others_before_the_change_is_finished_are_retained(monkeypatch: pytest.MonkeyPatch) -> None:
     storage, _ = stored()
     with monkeypatch.context() as patched:
-        patched.setattr(module, "settle", lambda *_: None)
+        patched.setattr(module, "recover_recreation", lambda *_: None)
         recreate(storage, definition())
     with monkeypatch.context() as patched:
-        patched.setattr("pyhudi.txn.locked_table.settle", lambda *_: False)
+        patched.setattr("pyhudi.txn.locked_table.recover_recreation", lambda *_: False)
         patched.setattr("pyhudi.txn.transaction.identity_note", lambda _: "")  # commits of Apache Hudi have none
         write(handle(storage), Operation.UPSERT, [{"id": "c", "city": "oslo", "day": 3}])
     handle(storage).delete([{"id": "a", "city": "oslo"}])
@@ -219,7 +219,7 @@ def test_commits_of_others_before_the_change_is_finished_are_retained(monkeypatc
 
 def test_a_damaged_note_of_the_change_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     storage, _ = stored()
-    monkeypatch.setattr(module, "settle", lambda *_: None)
+    monkeypatch.setattr(module, "recover_recreation", lambda *_: None)
     recreate(storage, definition())
     storage.replace(f"{RECREATION_FOLDER}/pyhudi.recreation.json", json.dumps([1]).encode())
     assert rows_of(storage) == sorted(NEW_ROWS, key=str)
@@ -237,7 +237,7 @@ def test_a_table_on_an_object_store_is_created_again(is_finished: bool, monkeypa
     driver.write(storage, Operation.UPSERT, [ride(1, "oslo", 1), ride(2, "paris", 2)])
     with monkeypatch.context() as patched:
         if not is_finished:
-            patched.setattr(module, "settle", lambda *_: None)
+            patched.setattr(module, "recover_recreation", lambda *_: None)
         recreate(storage, definition())
     assert rows_of(storage) == sorted(NEW_ROWS, key=str)
     handle(storage).delete([{"id": "a", "city": "oslo"}])
