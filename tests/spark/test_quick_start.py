@@ -1,4 +1,4 @@
-"""The statements of the Python and SQL quick starts of Apache Hudi 0.15, 1.0 and 1.1, run as a reader of them types them."""
+"""Statements in the form of the Python and SQL quick starts of Apache Hudi, as a reader types them."""
 
 from __future__ import annotations
 
