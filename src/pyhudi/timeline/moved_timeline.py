@@ -49,10 +49,8 @@ def raise_if_moved(storage: Storage, config: TableConfig) -> None:
     except (CorruptTableError, TableNotFound):
         return  # whoever reads the table next says what is wrong with it
     if _definition(now) != _definition(config):
-        raise TimelineMovedError(
-            f"table {storage.uri} was moved from version {config.version} to {now.version}, or created again, while it was read; open it"
-            " again."
-        )
+        change = "created again" if now.version == config.version else f"moved from version {config.version} to {now.version}"
+        raise TimelineMovedError(f"table {storage.uri} was {change} while it was read; open it again.")
 
 
 def _definition(config: TableConfig) -> tuple[object, ...]:
