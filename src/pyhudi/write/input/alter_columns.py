@@ -189,9 +189,9 @@ def _check(one: Change, schema: InternalSchema, config: TableConfig, *, numbered
     if isinstance(one, RetypeColumn) and _is_widened(one, schema):
         return
     raise UnsupportedError(
-        f"{_action_of(one)} {name} of table {config.name} needs columns that have numbers: say so by {SCHEMA_ON_READ}=true, as an "
-        "option of the call, or by SET in SQL. From then on the table keeps the history of its schema, for good; readers that do not know "
-        "it take columns by name."
+        f"{_action_of(one)} {name} of table {config.name} needs columns that have numbers: SET {SCHEMA_ON_READ} = true first; in Python it "
+        "is an option of the call. From then on the table keeps the history of its schema, for good; readers that do not know it take "
+        "columns by name."
     )
 
 
