@@ -22,7 +22,17 @@ from pyhudi.sql.query import query
 from pyhudi.sql.statement import statement
 from pyhudi.sql.statement.statement import Arguments, SparkSql, Statement
 from pyhudi.sql.statements import alter_statement as alter
-from pyhudi.sql.statements import alter_table, create_as, drop_truncate, like, session_settings, show, temporary_view, update_delete
+from pyhudi.sql.statements import (
+    alter_table,
+    create_as,
+    drop_truncate,
+    like,
+    replace_table,
+    session_settings,
+    show,
+    temporary_view,
+    update_delete,
+)
 from pyhudi.sql.statements import compaction_statement as compaction
 from pyhudi.sql.statements import create_table as create
 from pyhudi.sql.statements import index_statements as indexes
@@ -38,8 +48,8 @@ _HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
     "CreateTableAsSelect": create_as.create_table_as_select,
     "CreateTableLike": like.create_like,  # Spark 4.3
     "CreateTableLikeCommand": like.create_like,  # Spark 4.1
-    "ReplaceTable": create.refuse_replace,
-    "ReplaceTableAsSelect": create.refuse_replace,
+    "ReplaceTable": replace_table.replace_table,
+    "ReplaceTableAsSelect": replace_table.replace_table_as_select,
     "InsertIntoStatement": insert.insert,
     "UpdateTable": update_delete.update,
     "DeleteFromTable": update_delete.delete,
@@ -68,7 +78,9 @@ _HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
 
 
 #: Their queries may name relations that Spark cannot read as they are written.
-_WITH_A_QUERY: Final = frozenset({"InsertIntoStatement", "CreateTableAsSelect", "UpdateTable", "DeleteFromTable", "MergeIntoTable"})
+_WITH_A_QUERY: Final = frozenset(
+    {"InsertIntoStatement", "CreateTableAsSelect", "ReplaceTableAsSelect", "UpdateTable", "DeleteFromTable", "MergeIntoTable"}
+)
 
 
 def run(session: SparkSession, spark_sql: SparkSql, text: str, args: Arguments = None, **frames: Any) -> DataFrame:

@@ -27,6 +27,8 @@ _UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: The instants that Hudi has fixed begin so; they are numbers and no times.
 _FIXED = tuple(sorted(BOOTSTRAP_INSTANTS))
 _INSTANT = re.compile(r"\d{17}|\d{14}")
+#: Minutes and days as Hudi's pages write the ends of incremental queries, `202305160000`; Apache Hudi 1.2.0 refuses them.
+_MINUTE_OR_DAY = re.compile(r"\d{12}|\d{8}")
 _EPOCH = re.compile(r"\d{10}|\d{13}")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?")
 
@@ -188,8 +190,9 @@ def instant_millis(instant: str, zone: str) -> int:
 def parse_time(time: str | datetime, zone: str) -> str:
     """Return the instant text for a time as users give it.
 
-    Accepted are instant strings of 17 or 14 digits (14 mean the whole second), `2026-12-01`, `2026-12-01 04:05:47.825`
-    (also with `T`, and with an offset), seconds or milliseconds since 1970 as 10 or 13 digits, and aware datetimes.
+    Accepted are instant strings of 17 or 14 digits (14 mean the whole second), 12 or 8 digits for the beginning of a minute or
+    day, `2026-12-01`, `2026-12-01 04:05`, `2026-12-01 04:05:47.825` (also with `T`, and with an offset), seconds or milliseconds
+    since 1970 as 10 or 13 digits, and aware datetimes.
     Times without offset are in the `zone` of the table's timeline (`UTC` or `LOCAL`).
 
     Raises:
@@ -210,6 +213,8 @@ def parse_time(time: str | datetime, zone: str) -> str:
                 return text
             _naive(text)
             return text.ljust(17, "9")
+        if _MINUTE_OR_DAY.fullmatch(text):
+            return _text(_naive(text.ljust(17, "0")))
         if _EPOCH.fullmatch(text):
             return format_instant(datetime.fromtimestamp(int(text[:10]), UTC), zone_of(zone))[:14] + (text[10:] or "000")
         if _DATE.fullmatch(text):

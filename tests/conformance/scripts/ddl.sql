@@ -188,15 +188,19 @@ CREATE TABLE bad_type (id INT) USING hudi TBLPROPERTIES (primaryKey = 'id', type
 CREATE TABLE bad_partition (id INT) USING hudi PARTITIONED BY (day) TBLPROPERTIES (primaryKey = 'id');
 --> error Partition schema fields order does not match the table schema fields order, tableSchemaFields: WrappedArray(), partitionFields: ArrayBuffer(day).
 
+-- [replaced_table]
 CREATE OR REPLACE TABLE again (id INT, name STRING) USING hudi TBLPROPERTIES (primaryKey = 'id');
 --> error [UNSUPPORTED_FEATURE.TABLE_OPERATION] The feature is not supported: Table `spark_catalog`.`conformance_ddl`.`again` does not support REPLACE TABLE. Please
 
+-- [replaced_new_table]
 CREATE OR REPLACE TABLE brand_new (id INT, name STRING) USING hudi TBLPROPERTIES (primaryKey = 'id');
 --> error [UNSUPPORTED_FEATURE.TABLE_OPERATION] The feature is not supported: Table `spark_catalog`.`conformance_ddl`.`brand_new` does not support REPLACE TABLE. Pl
 
+-- [replaced_again]
 REPLACE TABLE again (id INT, name STRING) USING hudi TBLPROPERTIES (primaryKey = 'id');
 --> error [UNSUPPORTED_FEATURE.TABLE_OPERATION] The feature is not supported: Table `spark_catalog`.`conformance_ddl`.`again` does not support REPLACE TABLE. Please
 
+-- [rows_of_replaced_table]
 SELECT id, name FROM again;
 --> id int, name string
 --> 1 | ann

@@ -104,7 +104,6 @@ def test_tables_of_two_databases_do_not_meet(people):
 @pytest.mark.parametrize(
     ("statement", "says"),
     [
-        ("CREATE OR REPLACE TABLE people USING hudi AS SELECT 1 AS id", "REPLACE TABLE"),
         ("BEGIN INSERT INTO people VALUES (9, 'z', 1, 'x'); END", "script"),
     ],
 )

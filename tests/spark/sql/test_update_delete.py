@@ -107,7 +107,8 @@ def test_an_assignment_to_key_or_partition_is_refused(people, column):
     ("statement", "says"),
     [
         ("UPDATE people SET nme = 'x'", "no column nme"),
-        ("UPDATE people SET age = 'old'", "age is int"),
+        ("UPDATE people SET age = 'old'", "nothing was written.*'old'"),
+        ("UPDATE people SET age = true", "age is int"),
         ("UPDATE people SET age = 1, age = 2", "twice"),
     ],
 )
@@ -128,3 +129,23 @@ def test_under_event_time_a_late_update_is_ignored_and_counted(sql):
     assert sql.counts("UPDATE t SET v = 'late', ts = 5") == {"num_ignored_rows": 1}
     assert sql("SELECT v, ts FROM t") == [("new", 10)]
     assert sql.counts("DELETE FROM t WHERE id = 1")["num_deleted_rows"] == 1
+
+
+@pytest.mark.parametrize("people", ["cow"], indirect=True)
+def test_text_that_is_a_number_is_stored_as_one_and_other_text_is_an_error(people):
+    people("UPDATE people SET age = '41' WHERE id = 1")
+    people("MERGE INTO people t USING (SELECT 2 AS id, '42' AS age) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET age = s.age")
+    assert people("SELECT id, age FROM people WHERE id < 3 ORDER BY id") == [(1, 41), (2, 42)]
+    for statement in (
+        "UPDATE people SET age = name",
+        "MERGE INTO people t USING (SELECT 2 AS id, 'x' AS age) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET age = s.age",
+    ):
+        with pytest.raises(SchemaError, match=r"nothing was written.*CAST_INVALID_INPUT"):
+            people(statement)
+    people.session.conf.set("spark.sql.ansi.enabled", "false")  # a cast would make null of it
+    try:
+        with pytest.raises(SchemaError, match="cannot be stored there safely"):
+            people("UPDATE people SET age = '43' WHERE id = 1")
+    finally:
+        people.session.conf.unset("spark.sql.ansi.enabled")
+    assert people("SELECT id, age FROM people WHERE id < 3 ORDER BY id") == [(1, 41), (2, 42)]

@@ -50,8 +50,6 @@ def test_write_to_creates_appends_and_overwrites(sql):
     assert rows() == [(5, "e")]
     with pytest.raises(UnsupportedError, match="lit"):
         frame(sql).writeTo("t").overwrite(F.col("city") == "x")
-    with pytest.raises(UnsupportedError, match="replace"):
-        writer.replace()
     with pytest.raises(TableNotFound):
         frame(sql).writeTo("nobody").using("hudi").append()
 

@@ -8,6 +8,7 @@ compaction, log compaction or clustering is no such write: it changes no row.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -27,7 +28,8 @@ from pyhudi.timeline.pending_clustering import pending_clustering
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
 
-_BEGINNING: Final = ("earliest", "0", "000")
+#: `earliest`, or zeros as scripts write them: `0`, `000`, `00000000000000`.
+_BEGINNING: Final = re.compile(r"earliest|0+", re.IGNORECASE)
 #: The option by which a span may begin among archived commits, as error strings name it.
 FULL_SCAN: Final = "hoodie.datasource.read.incr.fallback.fulltablescan.enable"
 HOLES: Final = "hoodie.read.timeline.holes.resolution.policy"
@@ -180,7 +182,7 @@ def commit_times(storage: Storage, since: str = "", *, by_requested: bool = Fals
 
 
 def _begin(time: str | datetime | None, config: TableConfig) -> str:
-    if time is None or (isinstance(time, str) and time.strip().lower() in _BEGINNING):
+    if time is None or (isinstance(time, str) and _BEGINNING.fullmatch(time.strip())):
         return ""
     return parse_time(time, config.timeline_zone)
 

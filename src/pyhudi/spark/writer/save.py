@@ -21,6 +21,7 @@ from pyhudi.spark.jvm.frame_schema import arrow_schema
 from pyhudi.spark.options.new_table import TableDefinition, changed_definition, definition_of
 from pyhudi.spark.options.session_options import note_settings_of_session, session_options
 from pyhudi.spark.options.writer_state import WriterState
+from pyhudi.spark.writer.create_statement import TABLE_NAME, create_as_select, quoted
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.config.config_keys import concerns_table
 from pyhudi.spec.options import merge_options, resolve, same_key
@@ -31,7 +32,7 @@ from pyhudi.table.bootstrap.bootstrap_settings import PREFIX as BOOTSTRAP_PREFIX
 from pyhudi.table.bootstrap.bootstrap_table import Bootstrap, NewTable, bootstrap_table
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.remove_rename import delete_unused_table
-from pyhudi.table.version.recreate_table import NewDefinition, recreate_table
+from pyhudi.table.version.recreate_table import NewDefinition, options_of_rows, recreate_table
 from pyhudi.table.write_table import write
 from pyhudi.timeline.clock import SystemClock
 from pyhudi.write.input.data_columns import FILL_OPTION
@@ -49,10 +50,6 @@ _OPERATIONS: Final = {
 }
 _log = logging.getLogger(__name__)
 _BOOTSTRAP: Final = "bootstrap"
-#: Options of the writer of a table, of which a table that is created again has one only.
-_LOCKS: Final = "hoodie.write.lock."
-_CONCURRENCY: Final = "hoodie.write.concurrency.mode"
-_TABLE_NAME: Final = "hoodie.table.name"
 _PARTITIONS_TO_DELETE: Final = "hoodie.datasource.write.partitions.to.delete"
 
 
@@ -81,16 +78,14 @@ def save_as_table(frame: DataFrame, state: WriterState, name: str) -> None:
         settings = {name: value for name, value in session_options(session).items() if not same_key(name, OPERATION)}
         options = merge_options(entry.properties, settings, state.options)
         hudi = {key: value for key, value in options.items() if key.startswith("hoodie.") or key in state.options}
-        for key in ("path", _TABLE_NAME):  # the catalog's entry says both
+        for key in ("path", TABLE_NAME):  # the catalog's entry says both
             hudi.pop(key, None)
         if _write(frame, state, entry.location, hudi, table_name=entry.name):
             catalog_table.release(session, entry)
-            where = "" if entry.managed else f" LOCATION {_text(entry.location)}"
+            where = "" if entry.managed else f" LOCATION {quoted(entry.location)}"
             session.sql(f"CREATE TABLE {name} USING hudi{where}")
         return
-    options = {key: value for key, value in state.options.items() if key not in ("path", _TABLE_NAME)}
-    definition = definition_of(options, state.partition_by, default_name=catalog_table.split_name(session, name)[-1])
-    session.sql(_create_as_select(name, definition, state.options.get("path")), frame=frame)
+    create_as_select(frame, state, name)
 
 
 def insert_into_table(frame: DataFrame, state: WriterState, name: str, *, overwrite: bool | None) -> None:
@@ -151,7 +146,7 @@ def _recreate(
     table: HudiTable, frame: DataFrame, definition: TableDefinition, operation: Operation | None, options: Mapping[str, str]
 ) -> None:
     """Replace a table by one of another definition, with the rows of the frame."""
-    of_rows = {name: value for name, value in options.items() if not name.startswith(_LOCKS) and not same_key(name, _CONCURRENCY)}
+    of_rows = options_of_rows(options)
 
     def write_rows(storage: Storage) -> None:
         first = operation or (Operation.UPSERT if definition.keys else Operation.INSERT)
@@ -166,7 +161,7 @@ def _recreate(
         definition.table_type,
         {key: value for key, value in definition.options.items() if concerns_table(key)},
     )
-    recreate_table(table, new, resolve({name: value for name, value in options.items() if name.startswith("hoodie.write.")}), write_rows)
+    recreate_table(table, new, resolve(options), write_rows)
 
 
 def _bootstrap(frame: DataFrame, state: WriterState, location: str, options: Mapping[str, str], table_name: str | None) -> None:
@@ -230,31 +225,3 @@ def _operation(options: Mapping[str, str]) -> Operation | None:
 def _refuse_unserved(state: WriterState) -> None:
     if state.unserved:
         raise UnsupportedError(f"{state.unserved[0]} has no meaning for a Hudi table; leave it out.")
-
-
-def _create_as_select(name: str, definition: TableDefinition, location: str | None) -> str:
-    """Return the CREATE TABLE AS SELECT that a first `saveAsTable` means."""
-    properties = {**definition.options, "type": "cow" if definition.table_type == "COPY_ON_WRITE" else "mor"}
-    if definition.keys:
-        properties["primaryKey"] = ",".join(definition.keys)
-    if definition.order_by:
-        properties["orderingFields"] = ",".join(definition.order_by)
-    listed = ", ".join(f"{_text(key)} = {_text(value)}" for key, value in properties.items())
-    partitions = ", ".join(f"`{column.replace('`', '``')}`" for column in definition.partition_by)
-    return " ".join(
-        part
-        for part in (
-            f"CREATE TABLE {name} USING hudi",
-            f"PARTITIONED BY ({partitions})" if partitions else "",
-            f"LOCATION {_text(location)}" if location else "",
-            f"TBLPROPERTIES ({listed})",
-            "AS SELECT * FROM {frame}",
-        )
-        if part
-    )
-
-
-def _text(value: str) -> str:
-    """Return a SQL text literal; braces are doubled, since the statement goes through `session.sql`'s formatter."""
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("{", "{{").replace("}", "}}")
-    return f"'{escaped}'"

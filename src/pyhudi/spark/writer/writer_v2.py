@@ -18,6 +18,7 @@ from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.jvm.column_expressions import sql_of
 from pyhudi.spark.jvm.patches import Hook, IsEnabled, replace_methods
 from pyhudi.spark.options.writer_state import WriterState, option_text
+from pyhudi.spark.writer.create_statement import create_as_select
 from pyhudi.spark.writer.save import save_as_table
 from pyhudi.write.options.validate_options import OPERATION
 
@@ -102,7 +103,7 @@ def _writing_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
 
     return {
         "create": make_hook(_create),
-        "replace": make_hook(_refuse_replace),
+        "replace": make_hook(_replace),
         "createOrReplace": make_hook(_create_or_replace),
         "append": make_hook(_write),
         "overwrite": make_hook(_overwrite),
@@ -121,17 +122,16 @@ def _create(writer: DataFrameWriterV2) -> None:
     save_as_table(writer._df, replace(target.state, mode="error"), target.table)  # noqa: SLF001
 
 
+def _replace(writer: DataFrameWriterV2) -> None:
+    target = _target(writer)
+    if not _exists(writer):
+        raise TableNotFound(f"writeTo('{target.table}').replace(): there is no such Hudi table; createOrReplace() makes it.")
+    create_as_select(writer._df, target.state, target.table, "REPLACE")  # noqa: SLF001
+
+
 def _create_or_replace(writer: DataFrameWriterV2) -> None:
-    if _exists(writer):
-        _refuse_replace(writer)
-    _create(writer)
-
-
-def _refuse_replace(writer: DataFrameWriterV2) -> None:
-    raise UnsupportedError(
-        f"writeTo('{_target(writer).table}').replace() is not served for Hudi tables: DROP TABLE it first, or overwrite(lit(True))"
-        " to replace its rows and keep its history."
-    )
+    target = _target(writer)
+    create_as_select(writer._df, target.state, target.table, "CREATE OR REPLACE")  # noqa: SLF001
 
 
 def _write(writer: DataFrameWriterV2, operation: str | None = None) -> None:

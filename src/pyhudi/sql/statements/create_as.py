@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from pyhudi.errors import TableExists, TableNotFound, UsageError
+from pyhudi.errors import UsageError
 from pyhudi.spark.catalog import relations
-from pyhudi.spark.jvm.spark_types import nullable_schema
+from pyhudi.spark.catalog.relation_cache import catalog_order
+from pyhudi.spark.jvm.spark_types import nullable_schema, spark_schema
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.statements import create_table as create
@@ -24,39 +25,43 @@ def create_table_as_select(statement: Statement) -> DataFrame | None:
     """Run a CREATE TABLE AS SELECT; None when it is not `USING hudi`, which leaves the query to Spark."""
     if not definitions.is_hudi(statement.plan):
         return None
-    relations.refresh_all(statement.session, statement.names())
-    source = statement.ask_for_data(_query_text(statement))
-    # As everywhere in Spark, columns of a table made from a query take nulls, even if the query happens to have none.
-    definition = definitions.read_definition(statement, schema=nullable_schema(source))
+    source = source_of(statement)
+    definition = definition_for(statement, source)
     if statement.explain is not None:
         made = f"{Operation.BULK_INSERT.value} into the new table {definition.qualified_name}"
         return explain_rows(statement, [made], source)
     if not create.prepare(statement, definition):
         return statement.empty()
     location = create.location_of(statement, definition)
-    _check_free(definition, location)
+    create.check_free(definition, location, "CREATE TABLE AS SELECT")
     with create.undone_on_error(statement, definition, location):
         return _fill(statement, definition, source, create.create_storage(definition, location), location)
 
 
 def _fill(statement: Statement, definition: definitions.Definition, source: DataFrame, table: HudiTable, location: str) -> DataFrame:
     entry = create.register(statement, definition, table, location)
-    target = WriteTarget(statement, entry, table)
+    return WriteTarget(statement, entry, table).write(Operation.BULK_INSERT, conformed(definition, source, table))
+
+
+def source_of(statement: Statement) -> DataFrame:
+    """Return the rows of the statement's query."""
+    relations.refresh_all(statement.session, statement.names())
+    return statement.ask_for_data(_query_text(statement))
+
+
+def definition_for(statement: Statement, source: DataFrame) -> definitions.Definition:
+    """Return the table that the statement makes of the rows of its query."""
+    # As everywhere in Spark, columns of a table made from a query take nulls, even if the query happens to have none.
+    return definitions.read_definition(statement, schema=nullable_schema(source))
+
+
+def conformed(definition: definitions.Definition, source: DataFrame, table: HudiTable) -> DataFrame:
+    """Return the rows with the columns of the new table, in its order and of its types."""
+    schema = spark_schema(table.schema)
     positions = {name.lower(): i for i, name in enumerate(source.columns)}
-    targets = [Target.of(field, position=positions[field.name.lower()]) for field in target.schema.fields]
-    return target.write(Operation.BULK_INSERT, conform(source, targets, f"CREATE TABLE {definition.qualified_name} AS SELECT"))
-
-
-def _check_free(definition: definitions.Definition, location: str) -> None:
-    try:
-        HudiTable.open(location)
-    except TableNotFound:
-        return
-    raise TableExists(
-        f"CREATE TABLE {definition.qualified_name} AS SELECT: {location} holds a Hudi table already. Create the table"
-        f" without AS SELECT"
-        " and INSERT into it, or choose another location."
-    )
+    ordered = catalog_order(schema.names, tuple(table.config.partition_fields))
+    targets = [Target.of(schema[name], position=positions[name.lower()]) for name in ordered]
+    return conform(source, targets, f"CREATE TABLE {definition.qualified_name} AS SELECT")
 
 
 def _query_text(statement: Statement) -> str:

@@ -9,36 +9,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StringType, StructField, StructType
 
-from pyhudi.errors import OptionError, SchemaError, TableExists, TableNotFound, UnsupportedError, UsageError, with_subject
+from pyhudi.errors import OptionError, SchemaError, TableExists, TableNotFound, UsageError
 from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.catalog.catalog_table import CatalogTable
 from pyhudi.spark.catalog.relation_cache import catalog_order, forget, refresh
 from pyhudi.spark.jvm import jvm
-from pyhudi.spark.jvm.frame_schema import arrow_schema_of
-from pyhudi.spark.jvm.spark_types import spark_schema, to_stored_type
+from pyhudi.spark.jvm.spark_types import spark_schema
 from pyhudi.spec import options as spec_options
-from pyhudi.spec.config.config_keys import concerns_table
-from pyhudi.spec.options import Options
 from pyhudi.spec.table.table_config import parse_table_type
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.write import table_definition as definitions
+from pyhudi.sql.write.new_definition import KEYS, TYPE, new_definition, same_names
 from pyhudi.sql.write.table_definition import Definition
-from pyhudi.storage.defaults_file import default_table_options
 from pyhudi.storage.open_storage import open_storage
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.remove_rename import delete_table
-
-_PARTITIONS: Final = "hoodie.datasource.write.partitionpath.field"
-_KEYS: Final = "hoodie.datasource.write.recordkey.field"
-_ORDER: Final = "hoodie.table.ordering.fields"
-_TYPE: Final = "hoodie.datasource.write.table.type"
-_HIVE_STYLE: Final = "hoodie.datasource.write.hive_style_partitioning"
 
 
 def create_table(statement: Statement) -> DataFrame | None:
@@ -113,25 +103,34 @@ def create_storage(definition: Definition, location: str) -> HudiTable:
         OptionError: a property is unknown or contradicts another.
         SchemaError: a type cannot be stored, or a key column does not exist.
     """
-    given = {key: value for key, value in definition.properties.items() if definitions.is_option(key)}
-    options = spec_options.resolve(
-        spec_options.merge_options({_HIVE_STYLE: "true"}, default_table_options("hoodie.table.name", _PARTITIONS), given)
-    )
-    schema = definition.ordered(definitions.without_meta_columns(definition.schema))
-    if not schema.names:
+    if not definitions.without_meta_columns(definition.schema).names:
         raise SchemaError(
             f"CREATE TABLE {definition.qualified_name} states no columns, and {location} holds no Hudi table to take them from."
         )
+    new = new_definition(definition)
     return HudiTable.create(
         location,
-        arrow_schema_of(to_stored_type(schema)),
-        name=definition.name,
-        keys=_column_names(definition, schema, options, _KEYS),
-        partition_by=_partition_fields(definition, options),
-        order_by=_column_names(definition, schema, options, _ORDER),
-        table_type=options.text(_TYPE, default="COPY_ON_WRITE"),
-        options={**_remaining(options), "hoodie.database.name": definition.database},
+        new.schema,
+        name=new.name,
+        keys=new.keys,
+        partition_by=new.partition_by,
+        order_by=new.order_by,
+        table_type=new.table_type,
+        options=new.options,
     )
+
+
+def check_free(definition: Definition, location: str, what: str) -> None:
+    """See that no table is at the location of a new one.
+
+    Raises:
+        TableExists: there is one, which has no entry of that name in the catalog.
+    """
+    if _exists(location):
+        raise TableExists(
+            f"{what} {definition.qualified_name}: {location} holds a Hudi table already. Create the table with CREATE TABLE, without"
+            " columns, and write to it, or choose another location."
+        )
 
 
 def register(statement: Statement, definition: Definition, table: HudiTable, location: str) -> CatalogTable:
@@ -157,48 +156,6 @@ def register(statement: Statement, definition: Definition, table: HudiTable, loc
     return entry
 
 
-def _remaining(options: Options) -> dict[str, str]:
-    """Return the options of the table that are no arguments of `HudiTable.create`; those of its writes stay in the catalog."""
-    return {name: value for name, value in options.given.items() if concerns_table(name) and name not in (_KEYS, _ORDER, _TYPE)}
-
-
-def _column_names(definition: Definition, schema: StructType, options: Options, key: str) -> tuple[str, ...]:
-    """Return the columns that a list such as primaryKey names, spelled as the columns are."""
-    stated = [name.strip() for name in options.text(key, default="").split(",") if name.strip()]
-    spelled_names = {name: _spell_property(schema, name.split(".")) for name in stated}
-    if missing := [name for name in stated if spelled_names[name] is None]:
-        problem = (
-            f"CREATE TABLE {definition.qualified_name}: {missing[0]} of {key} is no column; the columns are {', '.join(schema.names)}."
-        )
-        raise with_subject(SchemaError(problem), next((text for text in definition.properties.values() if missing[0] in text), missing[0]))
-    return tuple(spelled for spelled in spelled_names.values() if spelled is not None)
-
-
-def _spell_property(schema: StructType, parts: Sequence[str]) -> str | None:
-    """Return a column's name, which a dotted one finds in structs, as the table spells it; None when there is none."""
-    field = next((field for field in schema.fields if field.name.lower() == parts[0].lower()), None)
-    if field is None or len(parts) == 1:
-        return None if field is None else field.name
-    inner = _spell_property(field.dataType, parts[1:]) if isinstance(field.dataType, StructType) else None
-    return None if inner is None else f"{field.name}.{inner}"
-
-
-def _partition_fields(definition: Definition, options: Options) -> tuple[str, ...]:
-    """Return the columns of PARTITIONED BY, with what a property says of how each is written (`ts:TIMESTAMP`).
-
-    Raises:
-        OptionError: the property names other columns.
-    """
-    stated = tuple(field.strip() for field in options.text(_PARTITIONS, default="").split(",") if field.strip())
-    named = [field.partition(":")[0] for field in stated]
-    if stated and definition.partition_columns and not _same(named, definition.partition_columns):
-        raise OptionError(
-            f"CREATE TABLE {definition.qualified_name} says PARTITIONED BY ({', '.join(definition.partition_columns)}), and {_PARTITIONS} ="
-            f" {', '.join(stated)}: name the same columns in the same order."
-        )
-    return stated or tuple(definition.partition_columns)
-
-
 def _check_agrees(definition: Definition, table: HudiTable) -> None:
     """Refuse a statement that contradicts the table that is at its location."""
     config = table.config
@@ -210,19 +167,15 @@ def _check_agrees(definition: Definition, table: HudiTable) -> None:
             f" {definition.qualified_name} states {unknown[0]} as well. Leave the columns out: they are taken from"
             f" the table."
         )
-    if definition.partition_columns and not _same(definition.partition_columns, config.partition_fields):
+    if definition.partition_columns and not same_names(definition.partition_columns, config.partition_fields):
         raise OptionError(_contradiction(definition, "PARTITIONED BY", definition.partition_columns, config.partition_fields))
     stated = spec_options.resolve({key: value for key, value in definition.properties.items() if definitions.is_option(key)})
-    keys = [key.strip() for key in stated.text(_KEYS, default="").split(",") if key.strip()]
-    if keys and not _same(keys, config.record_key_fields):
+    keys = [key.strip() for key in stated.text(KEYS, default="").split(",") if key.strip()]
+    if keys and not same_names(keys, config.record_key_fields):
         raise OptionError(_contradiction(definition, "primaryKey", keys, config.record_key_fields))
-    kind = parse_table_type(stated.text(_TYPE, default=config.table_type))
+    kind = parse_table_type(stated.text(TYPE, default=config.table_type))
     if kind != config.table_type:
         raise OptionError(_contradiction(definition, "type", [kind], [config.table_type]))
-
-
-def _same(stated: Sequence[str], columns: Sequence[str]) -> bool:
-    return [name.lower() for name in stated] == [name.lower() for name in columns]
 
 
 def _contradiction(definition: Definition, what: str, stated: Sequence[str], columns: Sequence[str]) -> str:
@@ -231,12 +184,3 @@ def _contradiction(definition: Definition, what: str, stated: Sequence[str], col
         f" location says"
         f" {', '.join(columns) or 'none'}. Leave {what} out: it is taken from the table."
     )
-
-
-def refuse_replace(statement: Statement) -> None:
-    """Refuse REPLACE TABLE that would make or replace a Hudi table; others are Spark's."""
-    replaced = statement.hudi_table()
-    if definitions.is_hudi(statement.plan) or replaced is not None:
-        raise UnsupportedError(
-            "REPLACE TABLE is not served for Hudi tables: DROP TABLE and CREATE TABLE again, or INSERT OVERWRITE to keep the history."
-        )

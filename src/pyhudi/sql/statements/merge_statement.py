@@ -17,6 +17,7 @@ from pyhudi.errors import SchemaError
 from pyhudi.spark.writer.frame_write import local_bytes_max
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.sql.statement.statement import Statement
+from pyhudi.sql.write.column_assignment import text_errors
 from pyhudi.sql.write.merge_query import MergeQuery
 from pyhudi.sql.write.merge_text import MergeText, merge_text
 from pyhudi.sql.write.write_target import open_for_change
@@ -33,12 +34,13 @@ def merge(statement: Statement) -> DataFrame | None:
     _check(text, target.name)
     query = MergeQuery(statement, target, text)
     explains = statement.explain is not None  # by Spark's plan, whatever the number of rows
-    rows = None if explains else query.build_locally(local_bytes_max(statement.session, target.options))
-    if rows is None:
-        rows = statement.run_sql(query.build())
-    changed = query.changed_columns()
-    columns = None if changed is None or target.has_virtual_keys else target.partial_columns(changed)
-    return target.write(Operation.UPSERT_PREPPED, rows, prepped=True, read_snapshot=read_snapshot, columns=columns)
+    with text_errors(f"MERGE INTO {target.name}"):
+        rows = None if explains else query.build_locally(local_bytes_max(statement.session, target.options))
+        if rows is None:
+            rows = statement.run_sql(query.build())
+        changed = query.changed_columns()
+        columns = None if changed is None or target.has_virtual_keys else target.partial_columns(changed)
+        return target.write(Operation.UPSERT_PREPPED, rows, prepped=True, read_snapshot=read_snapshot, columns=columns)
 
 
 def _check(text: MergeText, table: str) -> None:

@@ -18,7 +18,7 @@ from pyhudi.spec.actions.commit import Operation
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.text.tokens import find_word, quote, slice_text, split
 from pyhudi.sql.write.assignments import Assignment, assignment, column_of
-from pyhudi.sql.write.column_assignment import Target, conform
+from pyhudi.sql.write.column_assignment import Target, conform, text_errors
 from pyhudi.sql.write.write_target import WriteTarget, open_for_change
 from pyhudi.write.merge_clause import key_assigned
 from pyhudi.write.tagging.prepped import LOCATION_COLUMNS
@@ -50,10 +50,12 @@ def update(statement: Statement) -> DataFrame | None:
     values = ", ".join([*location, *(f"{assigned.get(name, quote(name))} AS {quote(name)}" for name in names)])
     text = f"{clauses.with_clause} SELECT {values} FROM {clauses.table} {clauses.where}"  # noqa: S608 - the user's own
     source = statement.run_sql(text)
-    rows = conform(source, _targets(target, location, names), f"UPDATE of {target.name}")
-    if target.has_virtual_keys:
-        return target.write(Operation.UPSERT, rows)
-    return target.write(Operation.UPSERT_PREPPED, rows, prepped=True, read_snapshot=read_snapshot, columns=partial)
+    what = f"UPDATE of {target.name}"
+    rows = conform(source, _targets(target, location, names), what, cast_strings=True)
+    with text_errors(what):
+        if target.has_virtual_keys:
+            return target.write(Operation.UPSERT, rows)
+        return target.write(Operation.UPSERT_PREPPED, rows, prepped=True, read_snapshot=read_snapshot, columns=partial)
 
 
 def _targets(target: WriteTarget, location: Sequence[str], names: Sequence[str]) -> list[Target]:

@@ -2,17 +2,32 @@
 
 Rule: `spark.sql.storeAssignmentPolicy`, whose ANSI form (the default) allows a cast that cannot change a value's
 meaning (INT to BIGINT, DECIMAL to FLOAT) and refuses the others (STRING to INT). Spark's own table of allowed casts
-answers.
+answers. UPDATE and MERGE also store texts that are numbers or times, as Apache Hudi does (its quick start sets a BIGINT to a text); a
+text that is none stops the statement, for which Spark's ANSI mode, its default, has to be on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    DateType,
+    MapType,
+    NullType,
+    NumericType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from pyhudi.errors import SchemaError, with_subject
 from pyhudi.spark.jvm import jvm
@@ -34,13 +49,14 @@ class Target:
         return cls(field.name, field.dataType, position, text)
 
 
-def conform(source: DataFrame, targets: Sequence[Target], what: str) -> DataFrame:
+def conform(source: DataFrame, targets: Sequence[Target], what: str, *, cast_strings: bool = False) -> DataFrame:
     """Return the source with exactly the target columns, in their order and of their types.
 
     Args:
         source: The query's result.
         targets: One for each column wanted.
         what: The statement for messages, such as `INSERT into sales.orders`.
+        cast_strings: Whether strings are cast to numbers and times.
 
     Raises:
         SchemaError: the number of columns differs, or a type cannot be stored in the column's.
@@ -56,7 +72,7 @@ def conform(source: DataFrame, targets: Sequence[Target], what: str) -> DataFram
     if [(field.name, field.dataType) for field in given] == [(target.name, target.type) for target in targets]:
         return source
     for target, position in fed:
-        require_storable(session, given[position].dataType, target, what)
+        require_storable(session, given[position].dataType, target, what, cast_strings=cast_strings)
     names = [field.name for field in given]
     if len({name.lower() for name in names}) < len(names):  # each must be named by itself below
         names = [f"_{i}" for i in range(len(given))]
@@ -74,7 +90,7 @@ def _expression(target: Target, names: Sequence[str], given: Sequence[StructFiel
     return f"{value} AS {quote(target.name)}"
 
 
-def require_storable(session: SparkSession, given: DataType, target: Target, what: str) -> None:
+def require_storable(session: SparkSession, given: DataType, target: Target, what: str, *, cast_strings: bool = False) -> None:
     """Check that a value may be stored in a column, by Spark's store-assignment policy.
 
     Args:
@@ -82,18 +98,36 @@ def require_storable(session: SparkSession, given: DataType, target: Target, wha
         given: The value's type.
         target: The column.
         what: The statement for messages, such as `INSERT into sales.orders`.
+        cast_strings: Whether strings are cast to numbers and times.
 
     Raises:
         SchemaError: the cast could change what the value means.
     """
     column_type = target.type.simpleString()
-    if given != target.type and not _storable(session, given, target.type):
+    if given == target.type or (cast_strings and _is_checked_text(session, given, target.type)):
+        return
+    if not _storable(session, given, target.type):
         problem = (
             f"{what}: column {target.name} is {column_type} and the query gives {given.simpleString()}, which cannot be"
             f" stored there safely."
             f" Write CAST(... AS {column_type}) in the query if that is what you mean."
         )
         raise with_subject(SchemaError(problem), target.name)
+
+
+@contextmanager
+def text_errors(what: str) -> Iterator[None]:
+    """Name the statement in Spark's error about a text that cannot be cast, since the user wrote no cast.
+
+    Args:
+        what: The statement, such as `UPDATE of sales.orders`.
+    """
+    try:
+        yield
+    except PySparkException as error:
+        if error.getCondition() != "CAST_INVALID_INPUT":
+            raise
+        raise SchemaError(f"{what}: nothing was written. {str(error).partition(' Correct the value')[0]}") from error
 
 
 def cast_text(value: str, data_type: DataType) -> str:
@@ -105,6 +139,15 @@ def _storable(session: SparkSession, given: DataType, column_type: DataType) -> 
     if isinstance(given, NullType) or session.conf.get("spark.sql.storeAssignmentPolicy") == "LEGACY":
         return True
     return _can_store(session, given.json(), column_type.json())
+
+
+def _is_checked_text(session: SparkSession, given: DataType, column_type: DataType) -> bool:
+    """Tell whether a value is a text whose cast to a number or time fails when it is none, instead of giving null."""
+    return (
+        isinstance(given, StringType)
+        and isinstance(column_type, NumericType | DateType | TimestampType | TimestampNTZType)
+        and session.conf.get("spark.sql.ansi.enabled") == "true"
+    )
 
 
 @lru_cache(maxsize=1024)

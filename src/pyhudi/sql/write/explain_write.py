@@ -24,7 +24,9 @@ from pyhudi.sql.text.tokens import find_word, text_literal
 from pyhudi.write.options.write_config import choose
 
 #: By their plan in Spark: the statements that are explained here.
-_EXPLAINABLE: Final = frozenset({"InsertIntoStatement", "UpdateTable", "DeleteFromTable", "MergeIntoTable", "CreateTableAsSelect"})
+_EXPLAINABLE: Final = frozenset(
+    {"InsertIntoStatement", "UpdateTable", "DeleteFromTable", "MergeIntoTable", "CreateTableAsSelect", "ReplaceTableAsSelect"}
+)
 _MODES: Final = ("EXTENDED", "CODEGEN", "COST", "FORMATTED", "LOGICAL")
 
 

@@ -220,19 +220,18 @@ class MergeQuery:
         given = self._source
         missing = [name for name in self._target.columns if name.lower() not in given]
         if missing:
-            problem = missing_in_source(f"MERGE INTO {self._target.name}", clause.action, missing)
-            raise with_subject(SchemaError(problem), "*")
+            raise with_subject(SchemaError(missing_in_source(f"MERGE INTO {self._target.name}", clause.action, missing)), "*")
         source_name = self._text.source_name
         return [Assignment((name,), f"{source_name}.{quote(given[name.lower()].name)}") for name in self._target.columns]
 
     def _cast_to_column(self, assigned: dict[str, str], clause: Clause) -> dict[str, str]:
         """Return the values cast to the types of their columns, after Spark has said that they can be stored there."""
         fields = [self._target.schema[name] for name in assigned]
-        given = (
-            [self._source[name.lower()] for name in assigned] if clause.assignments is None else self._fields_of_values(assigned, clause)
-        )
+        given = self._fields_of_values(assigned, clause) if clause.assignments else [self._source[name.lower()] for name in assigned]
         for field, value in zip(fields, given, strict=True):
-            require_storable(self._statement.session, value.dataType, Target.of(field), f"MERGE INTO {self._target.name}")
+            require_storable(
+                self._statement.session, value.dataType, Target.of(field), f"MERGE INTO {self._target.name}", cast_strings=True
+            )
         return {field.name: cast_text(assigned[field.name], field.dataType) for field in fields}
 
     def _fields_of_values(self, assigned: dict[str, str], clause: Clause) -> list[StructField]:

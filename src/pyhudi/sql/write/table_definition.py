@@ -87,7 +87,7 @@ def read_definition(statement: Statement, *, schema: StructType | None = None) -
         properties={key: value for key, value in properties.items() if key != "path"},
         location=jvm.value_of(spec.location()) or properties.get("path"),
         comment=jvm.value_of(spec.comment()),
-        if_not_exists=plan.ignoreIfExists(),
+        if_not_exists=not statement.kind.startswith("Replace") and plan.ignoreIfExists(),
     )
 
 

@@ -17,15 +17,18 @@ from pyhudi.codec.actions.plan_codec import encode_requested_replace
 from pyhudi.errors import ConflictError, HudiError, UnsupportedError
 from pyhudi.locks.choose_lock import with_lock_provider
 from pyhudi.read.snapshot.identity_check import accept_identity
+from pyhudi.service.inline_sync import check_sync_options, sync_committed
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
 from pyhudi.spec.extra_metadata import SCHEMA_KEY
 from pyhudi.spec.instant import Action
-from pyhudi.spec.options import Options
+from pyhudi.spec.options import Options, resolve, same_key
 from pyhudi.spec.table import table_keys as keys
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.recreated_storage import RecreatedStorage
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
+from pyhudi.sync.run_sync import RECREATE
+from pyhudi.sync.sync_settings import ENABLE, ENABLE_ALL
 from pyhudi.table.create_new_table import create_table
 from pyhudi.table.open_table import OpenTable
 from pyhudi.timeline.clock import InstantClock
@@ -41,6 +44,9 @@ from pyhudi.txn.recreation import (
     switch,
 )
 
+_LOCKS: Final = "hoodie.write.lock."
+#: Options of which the rows of the new table take none: the concurrency mode, and what `pyhudi.sync` does after the change.
+_OF_THE_CHANGE: Final = ("hoodie.write.concurrency.mode", ENABLE, ENABLE_ALL)
 _LOCK_WAIT: Final = "hoodie.write.lock.wait_time_ms"
 
 
@@ -63,7 +69,7 @@ def recreate_table(table: OpenTable, new: NewDefinition, options: Options, write
     Args:
         table: the old table; refreshed afterwards.
         new: what the new table is.
-        options: of the write, which name a lock provider if there is one.
+        options: of the write: a lock provider if there is one, and the catalogs that hear of the new table.
         write: writes the first rows of the new table through the storage that it is given; takes no lock provider.
 
     Raises:
@@ -76,7 +82,7 @@ def recreate_table(table: OpenTable, new: NewDefinition, options: Options, write
     with locked_table(storage, options.integer(_LOCK_WAIT) / 1000, table.clock, table.ids) as locked:
         old = replace(locked, storage=storage)  # without what was listed of it: tasks of other processes write, too
         try:
-            _write_new(old, new, write)
+            _write_new(old, new, write, options)
         except (HudiError, OSError):
             if not is_switched(storage):  # a storage may fail after it has done what it was asked for
                 recover_recreation(storage, table.clock.now())
@@ -86,9 +92,22 @@ def recreate_table(table: OpenTable, new: NewDefinition, options: Options, write
             raise
         recover_recreation(storage, table.clock.now())
     table.refresh()
+    # The catalogs may refuse to change columns of the old table, and never change partition columns.
+    sync_committed(table.storage, resolve({RECREATE: "true", **options.given}))
 
 
-def _write_new(old: LockedTable, new: NewDefinition, write: Callable[[Storage], None]) -> None:
+def options_of_rows(options: Mapping[str, str]) -> dict[str, str]:
+    """Return the options with which the rows of the new table are written: without those of its lock, of which the writer holds one, and
+    of the catalogs, which hear of the new table when it is there.
+    """
+    return {
+        name: value
+        for name, value in options.items()
+        if not name.startswith(_LOCKS) and not any(same_key(name, key) for key in _OF_THE_CHANGE)
+    }
+
+
+def _write_new(old: LockedTable, new: NewDefinition, write: Callable[[Storage], None], options: Options) -> None:
     storage, clock = old.storage, old.clock
     replaced = file_groups_of(storage)
     begin_recreation(storage, old.config)
@@ -105,6 +124,7 @@ def _write_new(old: LockedTable, new: NewDefinition, write: Callable[[Storage], 
         replaces=True,
     )
     _check_layout(storage, config)
+    check_sync_options(options, config)
     first = InstantClock(clock, config.timeline_zone, old.timeline.greatest_time(), storage.uri)
     began = first.next()
     created = RecreatedStorage(storage, began)
