@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from os import PathLike
 
-from pyhudi.errors import OptionError, UsageError
+from pyhudi.errors import HudiError, OptionError, UsageError
 from pyhudi.storage.open_storage import open_storage
 from pyhudi.storage.storage_protocol import Storage
 
 _PROPERTIES = ".hoodie/hoodie.properties"
 _HIDDEN = (".", "_")
+#: So many folders are looked at for the hint of an error.
+_LOOKED_AT = 20
 
 
 def list_tables(folder: str | PathLike[str], storage_options: Mapping[str, str] | None = None, *, depth: int = 3) -> list[str]:
@@ -41,6 +43,16 @@ def list_tables(folder: str | PathLike[str], storage_options: Mapping[str, str] 
     if not storage.list(""):
         raise UsageError(f"'{storage.uri}' is no folder, or an empty one: there is no table.")
     return [f"{storage.uri.rstrip('/')}/{path}" for path in _tables(storage, "", depth)]
+
+
+def holds_tables(folder: str, storage_options: Mapping[str, str] | None = None) -> bool:
+    """Tell whether one of the first folders in a folder is a table, for the message of an error; False when the folder cannot be read."""
+    try:
+        storage = open_storage(folder, storage_options)
+        folders = [status.path for status in storage.list("") if status.is_dir and not status.name.startswith(_HIDDEN)]
+        return any(storage.stat(f"{path}/{_PROPERTIES}") is not None for path in folders[:_LOOKED_AT])
+    except HudiError:
+        return False
 
 
 def _check_depth(depth: object) -> None:

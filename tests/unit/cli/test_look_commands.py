@@ -157,6 +157,14 @@ def test_a_path_without_a_table_is_an_error_of_one_line(tmp_path: Path, argument
     assert result.output == f"error: there is no Hudi table at {tmp_path}: it has no .hoodie/hoodie.properties\n"
 
 
+def test_for_a_folder_of_tables_the_error_names_the_command_that_lists_them(table: HudiTable) -> None:
+    folder = str(Path(table.storage.uri).parent)
+    result = invoke("show", folder)
+    assert result.exit_code == 1
+    assert result.output.splitlines()[1] == f"There are tables in this folder: `pyhudi ls {folder}` lists them."
+    assert table.storage.uri in invoke("ls", folder).output
+
+
 def test_wrong_arguments_are_errors_of_one_line(table: HudiTable, tmp_path: Path) -> None:
     path = table.storage.uri
     for arguments, problem in (

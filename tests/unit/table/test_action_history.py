@@ -32,6 +32,10 @@ def test_a_history_is_read_as_the_arrow_table_that_it_has(table: HudiTable) -> N
     assert pl.DataFrame(history)["inserted"].to_list() == [1, 0]
     assert history.to_pandas().shape == (2, 12)
     assert history == table.history()
+    assert history.equals(table.history())
+    assert history.equals(history.rows)
+    assert not history.equals(table.history().slice(1))
+    assert not history.equals("2 actions")
     assert pickle.loads(pickle.dumps(history)) == copy.copy(history) == history
     with pytest.raises(AttributeError, match="actions"):
         _ = history.actions

@@ -1,4 +1,4 @@
-"""`table.alter`, `table.savepoint`, `table.restore` and `pyhudi.list_tables`."""
+"""`table.head`, `table.alter`, `table.savepoint`, `table.restore` and `pyhudi.list_tables`."""
 
 from __future__ import annotations
 
@@ -79,3 +79,16 @@ def test_the_tables_of_a_folder_are_listed(tmp_path: Path) -> None:
         pyhudi.list_tables(f"{lake}/nothing")
     with pytest.raises(OptionError, match="depth is -1"):
         pyhudi.list_tables(lake, depth=-1)
+
+
+def test_head_gives_so_many_rows_at_most(table: HudiTable) -> None:
+    table.insert([{"id": number, "size": 1, "note": ""} for number in range(2, 9)])
+    assert [table.head(count).num_rows for count in (0, 3, 20)] == [0, 3, 8]
+    assert table.head().num_rows == 5
+    assert table.head(1).schema == table.schema
+
+
+@pytest.mark.parametrize("count", [-1, 2.5, "3", True, None])
+def test_head_refuses_what_is_no_number_of_rows(table: HudiTable, count: Any) -> None:
+    with pytest.raises(UsageError, match="give a number of rows, 0 or more"):
+        table.head(count)

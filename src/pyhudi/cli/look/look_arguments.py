@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import click
+
+from pyhudi.cli.shared.options_text import pairs
+from pyhudi.errors import TableNotFound
+from pyhudi.table.find_tables import holds_tables
 
 _Command = TypeVar("_Command", bound=Callable[..., None])
 
@@ -16,5 +21,15 @@ storage_options = click.option(
 
 
 def of_table(command: _Command) -> _Command:
-    """Give a command the argument PATH, `--json` and `--storage-option`."""
-    return click.argument("path")(as_json(storage_options(command)))
+    """Give a command the argument PATH, `--json` and `--storage-option`; for a folder of tables its error names `pyhudi ls`."""
+
+    @functools.wraps(command)
+    def run(*, path: str, storage_options: Sequence[str], **arguments: Any) -> None:
+        try:
+            command(path=path, storage_options=storage_options, **arguments)
+        except TableNotFound as error:
+            if holds_tables(path, pairs(storage_options) or None):
+                error.add_note(f"There are tables in this folder: `pyhudi ls {path}` lists them.")
+            raise
+
+    return click.argument("path")(as_json(storage_options(run)))  # type: ignore[return-value]

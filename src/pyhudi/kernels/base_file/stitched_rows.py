@@ -1,4 +1,4 @@
-"""The rows of a skeleton: its meta columns beside the data columns of its source file, row by row.
+"""The rows of a skeleton: its meta columns joined with the data columns of its source file, row by row.
 
 Rules: RFC-12, `HoodieBootstrapRecordIterator`; docs/format/bootstrap.md#reading. Row n of the skeleton belongs to row n of the source,
 whose row groups may be others. A query that needs the columns of one of both files reads that file alone, with its filter and statistics.

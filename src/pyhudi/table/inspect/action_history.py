@@ -47,6 +47,20 @@ class History:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def equals(self, other: object, *, check_metadata: bool = False) -> bool:
+        """Tell whether another history, or Arrow table, has the same rows.
+
+        Args:
+            other: what `HudiTable.history` returned, or an Arrow table.
+            check_metadata: compare the metadata of the schemas, too.
+
+        Example:
+            >>> table.history().equals(table.history())
+            True
+        """
+        rows = other.rows if isinstance(other, History) else other
+        return isinstance(rows, pa.Table) and self.rows.equals(rows, check_metadata=check_metadata)
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.rows.__arrow_c_stream__(requested_schema)
 

@@ -192,6 +192,25 @@ class ReadMethods(TableHandle):
         """
         return TableScan(selection(self.storage, columns, filter, as_of, mode, meta_columns=meta_columns, options=options))
 
+    def head(self, num_rows: int = 5) -> pa.Table:
+        """Return some rows; no more of the table is read than they need.
+
+        Args:
+            num_rows: at most so many rows, 0 or more. `table.scan(columns, filter).head(5)` chooses among columns and rows.
+
+        Returns:
+            An Arrow table with the columns of `schema`; which rows it has is not defined.
+
+        Raises:
+            OptionError: `num_rows` is no integer, or below 0.
+            CorruptTableError: a file of the table is damaged or missing.
+
+        Example:
+            >>> table.head(2).num_rows
+            2
+        """
+        return self.scan().head(num_rows)
+
     def __len__(self) -> int:
         return self.count()
 

@@ -21,6 +21,17 @@ def check_batch_size(rows: object) -> int:
     return rows
 
 
+def check_row_count(rows: object) -> int:
+    """Return how many rows are asked for.
+
+    Raises:
+        OptionError: it is no integer, or below 0.
+    """
+    if not isinstance(rows, int) or isinstance(rows, bool) or rows < 0:
+        raise OptionError(f"num_rows is {rows!r:.100}; give a number of rows, 0 or more.")
+    return rows
+
+
 def batch_reader(selected: Selection, rows: int) -> pa.RecordBatchReader:
     """Return the rows of a selection in batches of `rows` rows each; the last one may have fewer.
 

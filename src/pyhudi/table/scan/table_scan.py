@@ -17,7 +17,7 @@ import pyarrow.dataset as ds
 from pyhudi.errors import OptionError, SchemaError, UnsupportedError, did_you_mean
 from pyhudi.progress import progress_bar
 from pyhudi.read.execute import Selection, count_rows, narrow, read_batches, read_table
-from pyhudi.table.scan.batch_size import batch_reader, check_batch_size
+from pyhudi.table.scan.batch_size import batch_reader, check_batch_size, check_row_count
 from pyhudi.table.scan.polars_source import lazy_frame
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ class TableScan(ds.UnionDataset):  # type: ignore[misc]  # pyarrow ships no type
             >>> table.scan().head(2).num_rows
             2
         """
-        return self.scanner(columns, filter, **options).head(num_rows)
+        return self.scanner(columns, filter, **options).head(check_row_count(num_rows))
 
     def take(self, indices: Any, columns: Any = None, filter: Condition | None = None, **options: Any) -> pa.Table:  # noqa: A002
         """Return rows by their indices in the order of reading, which two reads of one scan have in common.
