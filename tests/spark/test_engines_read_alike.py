@@ -50,6 +50,9 @@ ROWS = pa.Table.from_pylist(
         {"id": "b", "city": "007", "day": "2024-02-15 10:00:00", "at": -1, "n": -7, "flag": False, "date": date(1969, 12, 31)}
         | {"ts": datetime(1960, 1, 1, tzinfo=UTC), "local": datetime(1960, 1, 1), "price": Decimal("-0.01"), "real": 1e21, "short": -2.5},
         {"id": "c", "day": "2024-02-16 10:00:00", "at": 0, "v": 3},
+        # The path says no more of an empty text than of null, also where there is a path that does say something.
+        {"id": "d", "city": "", "day": "2024-02-16 10:00:00", "at": 0},
+        {"id": "e", "city": "lima", "day": "2024-02-16 10:00:00", "at": 0, "n": 2},
     ],
     SCHEMA,
 )

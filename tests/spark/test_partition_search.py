@@ -54,10 +54,20 @@ def test_filter_on_one_of_a_thousand_partitions_lists_that_one(spark: SparkSessi
     assert scanned.listed() == ["", "p=0007"]
 
 
-def test_building_a_scan_lists_nothing(spark: SparkSession, tmp_path: Path) -> None:
-    scanned = Recorded(spark, table(tmp_path, ["a", "b"]))
-    assert scanned.frame.where("p = 'a'").columns
-    assert scanned.listed() == []
+@pytest.mark.parametrize(("values", "kind", "listed"), [(["a", "b"], TEXT, [""]), (["1", "2"], pa.int32(), [])])
+def test_building_a_scan_lists_no_partition(
+    spark: SparkSession, tmp_path: Path, values: list[str], kind: pa.DataType, listed: list[str]
+) -> None:
+    """Folders above the partitions say whether a text has a default partition, which changes the plan."""
+    scanned = Recorded(spark, table(tmp_path, values, kind))
+    assert scanned.frame.where(f"p = '{values[0]}'").columns
+    assert scanned.listed() == listed
+
+
+def test_only_the_default_partition_is_scanned_for_what_its_files_hold(spark: SparkSession, tmp_path: Path) -> None:
+    scanned = Recorded(spark, table(tmp_path, ["a", "__HIVE_DEFAULT_PARTITION__", "c"]))
+    assert scanned.ids("p = 'a'") == [0]
+    assert scanned.listed() == ["", "__HIVE_DEFAULT_PARTITION__", "a"]
 
 
 @pytest.mark.parametrize(

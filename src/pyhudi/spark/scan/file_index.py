@@ -28,6 +28,7 @@ from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.error_translation import explain_reads_below, propagate_errors
 from pyhudi.spark.jvm.jvm import JavaObject
 from pyhudi.spark.scan.catalyst_condition import condition_of
+from pyhudi.spark.scan.default_partitions import PartitionSet
 from pyhudi.spark.scan.delta_files import delta_folder
 from pyhudi.spark.scan.directories import Directory, PartitionValueError, Strings, partition_values
 from pyhudi.spark.scan.partition_search import PartitionSearch
@@ -62,6 +63,7 @@ class SnapshotFileIndex:
         partition_schema: StructType,
         merge_folder: str | None = None,
         part: ScanPart | None = None,
+        partitions: PartitionSet | None = None,
     ) -> None:
         """Prepare; nothing is listed before Spark asks.
 
@@ -72,9 +74,11 @@ class SnapshotFileIndex:
             the files.
             merge_folder: The option `pyhudi.merge.folder`.
             part: Which files are scanned; all by default.
+            partitions: Which partitions are scanned; all by default.
         """
         self._session = session
         self._part = part
+        self._partitions = partitions
         self._snapshot = snapshot
         self._merge_folder = merge_folder
         self._in_paths = frozenset(partition_schema.names)
@@ -84,7 +88,8 @@ class SnapshotFileIndex:
         self._base = hadoop_base(snapshot.storage)
         explain_reads_below(self._base)
         self._values = partition_values(session, self._schema.json())
-        self._search = PartitionSearch(session, snapshot, partition_schema, partition_values(session, partition_schema.json()))
+        values = partition_values(session, partition_schema.json())
+        self._search = PartitionSearch(session, snapshot, partition_schema, values, partitions)
         self._lock = threading.RLock()
         self._held: dict[FileSlice, MergedSlice] = {}
         self._all: JavaObject | None = None
@@ -264,14 +269,17 @@ class SnapshotFileIndex:
         with self._lock:
             folders = self._snapshot.partition_folders
             listed = folders[:: max(1, -(-len(folders) // _SAMPLED))]
-            partitions = [path for folder in listed for path in self._snapshot.partitions_below(folder)]
-            total = sum(size for path in partitions for _, size in self._stored(path))
+            paths = [path for folder in listed for path in self._snapshot.partitions_below(folder)]
+            counted = paths if self._partitions is None else filter(self._partitions.holds, paths)
+            total = sum(size for path in counted for _, size in self._stored(path))
         return total * len(folders) // max(1, len(listed))
 
     @cached_property
     def _identity(self) -> str:
         snapshot = self._snapshot
         part = "" if self._part is None else f", {self._part.identity}"
+        if self._partitions is not None:
+            part += f", {','.join(sorted(self._partitions.in_files)) or 'none'} from files"
         skipping = "" if snapshot.query.skips_data else ", no skipping"
         timeline = hashlib.sha256(repr(snapshot.timeline.completed()).encode()).hexdigest()[:16]
         return f"{scans_of(snapshot.storage)}{snapshot.instant}, {snapshot.query.mode}, {timeline}{snapshot.scope}{part}{skipping})"

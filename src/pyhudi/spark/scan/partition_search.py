@@ -6,6 +6,8 @@ filters is still looked into when a value with slashes, which makes deeper folde
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
@@ -13,6 +15,7 @@ from pyhudi.errors import CorruptTableError, KeyFieldError
 from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.jvm import JavaObject
+from pyhudi.spark.scan.default_partitions import PartitionSet
 from pyhudi.spark.scan.directories import PartitionValues, Strings
 from pyhudi.spark.scan.prefix_filters import PrefixTest, prefix_test
 
@@ -22,7 +25,14 @@ _OLD_DEFAULT = "default"
 class PartitionSearch:
     """Finds partitions of one snapshot; filters come later, and more than once."""
 
-    def __init__(self, session: SparkSession, snapshot: Snapshot, schema: StructType, values: PartitionValues) -> None:
+    def __init__(
+        self,
+        session: SparkSession,
+        snapshot: Snapshot,
+        schema: StructType,
+        values: PartitionValues,
+        partitions: PartitionSet | None = None,
+    ) -> None:
         """Prepare; nothing is listed yet.
 
         Args:
@@ -30,22 +40,24 @@ class PartitionSearch:
             snapshot: What is read.
             schema: The partition columns that take their values from the paths.
             values: Evaluates filters on these columns.
+            partitions: Those that are searched, all by default.
         """
         self._session = session
         self._snapshot = snapshot
         self._schema = schema
         self._values = values
+        self._partitions = partitions
 
     def everything(self) -> list[tuple[str, Strings]]:
         """Return all partitions with the strings of their values."""
-        below = (path for folder in self._snapshot.partition_folders for path in self._snapshot.partitions_below(folder))
-        return [(path, self._strings(path)) for path in below]
+        below = (path for folder in self._folders() for path in self._snapshot.partitions_below(folder))
+        return [(path, self._strings(path)) for path in below if self._is_searched(path)]
 
     def matching(self, filters: JavaObject) -> list[tuple[str, Strings]]:
         """Return the partitions that pass the filters, a Scala Seq that is not empty."""
         regular: dict[str, Strings] = {}
         deeper: list[str] = []
-        for folder in self._snapshot.partition_folders:
+        for folder in self._folders():
             try:
                 regular[folder] = self._strings(folder)
             except CorruptTableError:  # part of a longer path
@@ -56,11 +68,21 @@ class PartitionSearch:
         hits: list[tuple[str, Strings]] = []
         for folder in (*passed, *deeper):
             for path in self._snapshot.partitions_below(folder):
+                if not self._is_searched(path):
+                    continue
                 if path != folder:
                     nested[path] = self._strings(path)
                 elif path in passed:
                     hits.append((path, regular[path]))
         return hits + [(path, nested[path]) for path in self._filter_partitions(nested, filters)]
+
+    def _folders(self) -> Iterator[str]:
+        """Yield the folders at and below which partitions may be."""
+        partitions = self._partitions
+        return (one for one in self._snapshot.partition_folders if partitions is None or partitions.may_hold_below(one))
+
+    def _is_searched(self, path: str) -> bool:
+        return self._partitions is None or self._partitions.holds(path)
 
     def _filter_partitions(self, partitions: dict[str, Strings], filters: JavaObject) -> dict[str, None]:
         """Return the paths that pass, in order."""

@@ -22,6 +22,7 @@ from pyhudi.schema.meta_columns import COMMIT_TIME, is_meta_column, with_meta_co
 from pyhudi.spark.jvm import java_code, jvm
 from pyhudi.spark.jvm.jvm import JavaObject
 from pyhudi.spark.jvm.spark_types import spark_schema
+from pyhudi.spark.scan.default_partitions import PartitionSet, partition_sets
 from pyhudi.spark.scan.explain_hook import remember
 from pyhudi.spark.scan.file_index import ScanPart, SnapshotFileIndex, merges
 from pyhudi.spark.scan.partition_columns import partition_columns
@@ -52,23 +53,48 @@ def scan(session: SparkSession, snapshot: Snapshot, merge_folder: str | None = N
     """
     has_history = history_of(snapshot.schema) is not None
     parts: list[VersionPart | PromotedPart | None] = [*(version_parts(snapshot.schema) if has_history else promoted_parts(snapshot))]
-    frames = [_scan_part(session, snapshot, merge_folder, part) for part in bootstrap_parts(snapshot, parts or [None])]
+    in_paths = StructType() if _has_values_in_paths_only(snapshot) else _columns_in_paths(snapshot, spark_schema(snapshot.schema))
+    sets = partition_sets(snapshot, in_paths)
+    frames = [
+        _scan_part(session, snapshot, merge_folder, part, partitions)
+        for part in bootstrap_parts(snapshot, parts or [None])
+        # Sources of skeletons may have the column in the names of their folders alone.
+        for partitions in ([None] if len(sets) == 1 or _is_of_skeletons(part) else sets)
+    ]
     return functools.reduce(DataFrame.union, reversed(frames))
 
 
-def _scan_part(session: SparkSession, snapshot: Snapshot, merge_folder: str | None, part: ScanPart | None) -> DataFrame:
-    """Return the rows of the files of a part, of all files when there is none, with the table's columns of today."""
+def _columns_in_paths(snapshot: Snapshot, fields: StructType) -> StructType:
+    """Return the partition columns whose values Spark takes from the paths."""
+    only_in_paths = _has_values_in_paths_only(snapshot)
+    in_paths = only_in_paths or snapshot.paths_hold_values
+    return partition_columns(fields, snapshot.config, only_in_paths=only_in_paths) if in_paths else StructType()
+
+
+def _has_values_in_paths_only(snapshot: Snapshot) -> bool:
+    """Tell whether files hold no partition columns, or none that count.
+
+    Then there is no other place to look at than the paths, and listing says which path does not hold the values.
+    """
+    return snapshot.config.drop_partition_columns or snapshot.query.takes_path_values
+
+
+def _scan_part(
+    session: SparkSession, snapshot: Snapshot, merge_folder: str | None, part: ScanPart | None, partitions: PartitionSet | None
+) -> DataFrame:
+    """Return the rows of the files of a part, of all files when there is none, with the table's columns of today.
+
+    With a set of partitions it is those that count.
+    """
     columns = snapshot.schema if part is None else part.columns
-    of_skeletons = isinstance(part, BootstrapPart) and part.of_skeletons
+    of_skeletons = _is_of_skeletons(part)
     if snapshot.config.populate_meta_fields and not of_skeletons:
         columns = with_meta_columns(columns)
     fields = spark_schema(columns)
-    # Without the columns in the files there is no other place to look at, and listing says which path does not hold them.
-    only_in_paths = snapshot.config.drop_partition_columns or snapshot.query.takes_path_values
-    in_paths = only_in_paths or snapshot.paths_hold_values
-    partitioned_by = partition_columns(fields, snapshot.config, only_in_paths=only_in_paths) if in_paths else StructType()
+    in_files = frozenset() if partitions is None else partitions.in_files
+    partitioned_by = StructType([field for field in _columns_in_paths(snapshot, fields) if field.name not in in_files])
     missing = [field for field in partitioned_by.fields if field.name not in fields.names]
-    index = SnapshotFileIndex(session, snapshot, partitioned_by, merge_folder, part)
+    index = SnapshotFileIndex(session, snapshot, partitioned_by, merge_folder, part, partitions)
     remember(index)
     plan_schema, verify = StructType([*fields.fields, *missing]), snapshot.query.verifies_pages
     row_index = [row_index_column(session)] if of_skeletons or merges(snapshot) else []
@@ -92,6 +118,10 @@ def _scan_part(session: SparkSession, snapshot: Snapshot, merge_folder: str | No
         *(F.expr(value).alias(name) for name, value in part.values),
         *(F.col(f"`{field.name}`") for field in missing),
     )
+
+
+def _is_of_skeletons(part: ScanPart | None) -> bool:
+    return isinstance(part, BootstrapPart) and part.of_skeletons
 
 
 def _of_the_span(session: SparkSession, plan: JavaObject, written: Written, *, of_skeletons: bool) -> JavaObject:
