@@ -49,9 +49,9 @@ class FileLock:
         """
         self._file = file = LockDescriptor(name, _FLAGS, folder)
         queue = LockQueue(folder, name)
-        # Who does not wait does not queue either.
-        if (timeout_s > 0 and queue.tickets()) or not _try_lock(file, uri):
-            if timeout_s <= 0:
+        has_turn = not queue.tickets() or (timeout_s <= 0 and queue.first() is None)
+        if not (has_turn and _try_lock(file, uri)):
+            if timeout_s <= 0:  # between two turns the lock is free for a moment: it is for those who wait
                 raise _timeout_error(timeout_s, uri)
             _wait(file, queue, timeout_s, uri)
         if file.is_deleted():

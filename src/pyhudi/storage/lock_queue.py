@@ -20,6 +20,8 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL
 _TICKET = re.compile(r"([0-9]{20})-[0-9]+-[0-9]+")
 _TRIES = 10
+#: Greater than every ticket.
+_LAST = "~"
 
 
 class LockQueue:
@@ -51,6 +53,10 @@ class LockQueue:
                 with contextlib.suppress(OSError), self._open_ticket() as folder:
                     os.unlink(taken.name, dir_fd=folder)
                 taken.file.close()
+
+    def first(self) -> str | None:
+        """Return the oldest ticket of a living process; those of the dead are deleted."""
+        return self.first_before(_LAST)
 
     def first_before(self, ticket: str) -> str | None:
         """Return the oldest ticket of a living process that is older than this one; those of the dead are deleted."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 from pyhudi.errors import LockTimeoutError, StorageError
 from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.lock_queue import LockQueue
 from pyhudi.storage.lock_record import LOCK_FILE
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.storage_protocol import Storage
@@ -191,3 +193,20 @@ def test_lock_of_a_table_that_was_removed_meanwhile_is_refused(local) -> None:
             local.delete_tree(".hoodie")
         with pytest.raises(StorageError, match="was deleted meanwhile"):
             served.result(timeout=30)
+
+
+def test_one_that_does_not_wait_passes_those_who_do_as_little(local) -> None:
+    """Between two turns the lock is free until the next waiter looks."""
+    with local.lock(1):
+        pass
+    folder = os.open(local.root, os.O_RDONLY)
+    try:
+        with LockQueue(folder, LOCK_FILE).ticket():
+            with pytest.raises(LockTimeoutError), local.lock(0):
+                pass
+        Path(local.root, f"{LOCK_FILE}.queue", f"{1:020d}-1-1").touch()  # of a process that died
+        with local.lock(0):
+            pass
+    finally:
+        os.close(folder)
+    assert tickets(local) == []

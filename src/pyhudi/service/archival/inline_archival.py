@@ -12,7 +12,7 @@ from pyhudi.service.inline_run import InlineRun, WrittenTable
 
 
 def archive_after_commit(table: WrittenTable) -> InlineRun | None:
-    """Return the archival that is due; where another writer holds the table's lock it is left to that one."""
+    """Return the archival that is due; it waits for its turn like a write, since one that takes the free lock passes those who wait."""
     settings, runner = archival_settings(table.options), table.runner
     if not settings.automatic:
         return None
@@ -23,7 +23,7 @@ def archive_after_commit(table: WrittenTable) -> InlineRun | None:
         return None
 
     def run() -> tuple[ArchivalResult]:
-        with runner.locked(0) as locked:
+        with runner.locked() as locked:
             return (archive(locked, settings, metadata_settings(table.options)),)
 
     return InlineRun(run, settings.in_background)

@@ -83,7 +83,7 @@ def clean_before_unlock(table: WrittenTable) -> bool:
 
 
 def clean_after_commit(table: WrittenTable) -> InlineRun | None:
-    """Return the clean that is due; where another writer holds the table's lock it is left to that one."""
+    """Return the clean that is due; it waits for its turn like a write."""
     settings = clean_settings(table.options)
     if not settings.automatic:
         return None
@@ -96,18 +96,17 @@ def clean_after_commit(table: WrittenTable) -> InlineRun | None:
     try:
         planned = _early_plan(table, settings)
     except CorruptTableError:
-        return InlineRun(lambda: clean(table.runner, service, wait_s=0, is_damaged=True, leaves_others=True))
+        return InlineRun(lambda: clean(table.runner, service, is_damaged=True, leaves_others=True))
     if planned is None and not pending_cleans(table.timeline) and not _has_failed_writes(table):
         return None
     early = None if planned is None else EarlyPlan(table.timeline.instants, planned)
-    return InlineRun(lambda: clean(table.runner, service, early, wait_s=0, leaves_others=True))
+    return InlineRun(lambda: clean(table.runner, service, early, leaves_others=True))
 
 
 def clean(
     runner: ServiceRunner,
     service: Cleaning,
     early: EarlyPlan | None = None,
-    wait_s: float | None = None,
     *,
     is_damaged: bool = False,
     leaves_others: bool = False,
@@ -118,7 +117,6 @@ def clean(
         runner: where, and by what engine files are deleted.
         service: how.
         early: a plan that is carried out if the table has not changed since.
-        wait_s: how long to wait for the table's lock, in seconds; by default as long as the runner waits.
         is_damaged: whether cleans are looked for whose file is empty, which a writer left that died.
         leaves_others: whether nothing is done while another writer may be running a pending clean.
 
@@ -127,7 +125,7 @@ def clean(
         CorruptTableError: a plan, or a file that the plan needs, is damaged.
         StorageError: the storage failed; the clean is finished by the next one.
     """
-    with exclusive(service, runner), runner.locked(wait_s) as locked:
+    with exclusive(service, runner), runner.locked() as locked:
         table = without_empty_cleans(locked)[0] if is_damaged else locked
         if runner.failed_writes.policy is FailedWritesPolicy.LAZY:
             table = roll_back_failed_writes(table, settings=runner.failed_writes)
