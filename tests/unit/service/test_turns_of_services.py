@@ -12,7 +12,7 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.storage.file_lock import FileLock
-from pyhudi.storage.lock_queue import LockQueue
+from pyhudi.storage.lock_queue import LockQueue, _Ticket
 from pyhudi.storage.lock_record import LOCK_FILE
 
 SCHEMA = pa.schema({"id": pa.string(), "v": pa.int64()})
@@ -34,7 +34,7 @@ class Turns:
         acquire, take = FileLock.acquire, LockQueue._take
         taken: dict[int, float] = {}
 
-        def noted_take(queue: LockQueue, ticket: object) -> None:
+        def noted_take(queue: LockQueue, ticket: _Ticket) -> None:
             take(queue, ticket)
             taken[threading.get_ident()] = time.monotonic()
 

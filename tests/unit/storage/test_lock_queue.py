@@ -201,9 +201,8 @@ def test_one_that_does_not_wait_passes_those_who_do_as_little(local) -> None:
         pass
     folder = os.open(local.root, os.O_RDONLY)
     try:
-        with LockQueue(folder, LOCK_FILE).ticket():
-            with pytest.raises(LockTimeoutError), local.lock(0):
-                pass
+        with LockQueue(folder, LOCK_FILE).ticket(), pytest.raises(LockTimeoutError), local.lock(0):
+            pass
         Path(local.root, f"{LOCK_FILE}.queue", f"{1:020d}-1-1").touch()  # of a process that died
         with local.lock(0):
             pass
