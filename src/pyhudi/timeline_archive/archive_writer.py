@@ -129,7 +129,7 @@ def _write(storage: Storage, path: str, batches: Callable[[], Iterator[pa.Record
     storage.delete(path)
     with (
         storage.open_output(path) as sink,
-        open_writer(sink, _SCHEMA, _SETTINGS, _SCHEMA.empty_table(), whole=False) as writer,
+        open_writer(sink, _SCHEMA, _SETTINGS, _SCHEMA.empty_table(), indexed=True) as writer,
     ):
         for batch in batches():
             writer.write_batch(batch)

@@ -114,6 +114,29 @@ def test_row_groups_are_bounded_in_bytes_and_not_made_small_by_small_batches() -
     assert parquet(group).metadata.num_row_groups <= len(sizes) + 1
 
 
+@pytest.mark.parametrize("nan_group", [0, 1, 3, None])
+def test_reals_have_bounds_in_the_row_groups_without_nan(nan_group: int | None) -> None:
+    values = [float(number) for number in range(10_000)]
+    rows = keyed(pa.table({"id": range(10_000), "x": values, "v": ["x" * 100] * 10_000}))
+    schema = pa.schema({"id": pa.int64(), "x": pa.float64(), "v": pa.string()})
+    group = Group(record_context_of(schema), settings=WriterSettings(row_group_bytes=400_000))
+    group.write(rows)
+    sizes = [parquet(group).metadata.row_group(number).num_rows for number in range(4)]
+    if nan_group is not None:
+        values[sum(sizes[:nan_group]) + 7] = float("nan")
+        group.base = None
+        group.write(rows.set_column(1, "x", pa.array(values)))
+    metadata = parquet(group).metadata
+    columns = [metadata.row_group(number).column(metadata.schema.names.index("x")) for number in range(metadata.num_row_groups)]
+    # Arrow leaves a column without bounds in all row groups when the first one has NaN.
+    without = [] if nan_group is None else range(len(columns)) if nan_group == 0 else [nan_group]
+    assert [number for number, column in enumerate(columns) if not column.is_stats_set] == [*without]
+    assert [number for number, column in enumerate(columns) if not column.has_column_index] == [*without]
+    assert all(column.has_offset_index for column in columns)
+    assert str([row["x"] for row in group.read()]) == str(values)
+    assert footer(group)["hoodie_max_record_key"] == "9999"
+
+
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "uncompressed"])
 def test_codec_is_the_one_asked_for(codec: str, group: Group) -> None:
     group.settings = WriterSettings(compression=codec, bloom_entries=1000, bloom_max_entries=1000)

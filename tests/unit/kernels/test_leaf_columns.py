@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 from pyhudi.kernels.arrays.leaf_columns import columns_with_statistics
 from pyhudi.kernels.base_file.base_file import WriterSettings
@@ -22,19 +21,14 @@ ROWS = pa.table(
 )
 
 
-def test_columns_that_may_hold_nan_have_none() -> None:
-    assert columns_with_statistics(ROWS, whole=True) == ["id", "sure", "spot.n"]
+def test_columns_that_hold_nan_have_none() -> None:
+    assert columns_with_statistics(ROWS) == ["id", "sure", "spot.n"]
 
 
-def test_before_all_rows_are_seen_no_real_has_any() -> None:
-    assert columns_with_statistics(ROWS, whole=False) == ["id", "spot.n"]
-
-
-@pytest.mark.parametrize("whole", [True, False])
-def test_the_file_has_them_for_these_columns_and_no_others(whole: bool) -> None:
+def test_the_file_has_them_for_these_columns_and_no_others() -> None:
     output = pa.BufferOutputStream()
-    with open_writer(output, ROWS.schema, WriterSettings(), ROWS, whole=whole) as writer:
+    with open_writer(output, ROWS.schema, WriterSettings(), ROWS) as writer:
         writer.write_table(ROWS)
     group = pq.read_metadata(pa.BufferReader(output.getvalue())).row_group(0)
     columns = [group.column(number) for number in range(group.num_columns)]
-    assert [column.path_in_schema for column in columns if column.is_stats_set] == columns_with_statistics(ROWS, whole=whole)
+    assert [column.path_in_schema for column in columns if column.is_stats_set] == columns_with_statistics(ROWS)

@@ -192,7 +192,7 @@ def test_pages_are_what_a_late_read_decodes(monkeypatch: pytest.MonkeyPatch) -> 
 
 def columns_of_file(rows: pa.Table) -> list[Any]:
     output = io.BytesIO()
-    with open_writer(output, rows.schema, WriterSettings(), rows, whole=True) as writer:
+    with open_writer(output, rows.schema, WriterSettings(), rows) as writer:
         writer.write_table(rows)
     group = pq.read_metadata(io.BytesIO(output.getvalue())).row_group(0)
     return [group.column(number) for number in range(group.num_columns)]

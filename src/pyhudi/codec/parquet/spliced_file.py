@@ -36,11 +36,15 @@ CODECS: Final[Mapping[str, int]] = {"uncompressed": 0, "snappy": 1, "gzip": 2, "
 
 @dataclass(frozen=True, slots=True)
 class ParquetSource:
-    """A Parquet file whose parts are copied: `read(offset, length)` returns its bytes, `what` names it in errors."""
+    """A Parquet file whose parts are copied: `read(offset, length)` returns its bytes, `what` names it in errors.
+
+    Unless `verified` is false, pages are compared with their CRCs, and the offset index with the pages, before they are copied.
+    """
 
     read: Callable[[int, int], bytes]
     footer: ThriftStruct
     what: str
+    verified: bool = True
 
     @classmethod
     def of(cls, read: Callable[[int, int], bytes], size: int, what: str) -> ParquetSource:
@@ -55,9 +59,9 @@ class ParquetSource:
         return cls(read, read_struct(read(size - TAIL_BYTES - length, length), f"the footer of {what}")[0], what)
 
     @classmethod
-    def of_bytes(cls, data: bytes) -> ParquetSource:
-        """Return a file in memory, which this process has written."""
-        return cls.of(lambda offset, length: data[offset : offset + length], len(data), "a row group in memory")
+    def of_memory(cls, read: Callable[[int, int], bytes], size: int) -> ParquetSource:
+        """Return a file of `size` bytes in memory, which this process has just encoded; its pages are not verified."""
+        return replace(cls.of(read, size, "a row group in memory"), verified=False)
 
     @property
     def groups(self) -> int:
@@ -170,7 +174,7 @@ class SplicedFile:
             raise CorruptTableError(f"{what} has {values} values in {rows} rows. Restore the file from a copy.")
         begin = min((offset for field in (_DICTIONARY_PAGE, _DATA_PAGE) if (offset := number_of(metadata, field))), default=0)
         data = source.read(begin, number_of(metadata, _COMPRESSED))
-        pages = _checked_pages(data, begin, values, what)
+        pages = _checked_pages(data, begin, values, what) if source.verified else None
         shift = self._at - begin
         chunk = dict(stored)
         chunk[_METADATA] = STRUCT, _shifted(metadata, (_DATA_PAGE, _INDEX_PAGE, _DICTIONARY_PAGE), shift)
@@ -210,17 +214,25 @@ def _checked_pages(data: bytes, begin: int, values: int, what: str) -> list[_Dat
     return pages
 
 
-def _shifted_index(data: bytes, pages: Sequence[_DataPage], shift: int, what: str, *, is_flat: bool) -> bytes:
-    """Return an offset index whose pages are shifted; it must name the pages that are there, those of a flat column by their first rows."""
+def _shifted_index(data: bytes, pages: Sequence[_DataPage] | None, shift: int, what: str, *, is_flat: bool) -> bytes:
+    """Return an offset index whose pages are shifted.
+
+    It must name the pages of the column, where these are given, those of a flat column by their first rows.
+    """
     index, _ = read_struct(data, what)
     locations = [struct_of(item) for item in items_of(index, 1)]
+    if pages is not None:
+        _check_named(locations, pages, what, is_flat=is_flat)
+    shifted: list[Value] = [_shifted(one, (_LOCATION_OFFSET,), shift) for one in locations]
+    return write_struct({**index, 1: (LIST, ThriftList(STRUCT, shifted))})
+
+
+def _check_named(locations: Sequence[ThriftStruct], pages: Sequence[_DataPage], what: str, *, is_flat: bool) -> None:
     named = [_DataPage(*(number_of(one, field) for field in (_LOCATION_OFFSET, _LOCATION_BYTES, _FIRST_ROW))) for one in locations]
     if not is_flat:
         named = [replace(one, first=page.first) for one, page in zip(named, pages, strict=False)] if len(named) == len(pages) else []
     if named != [*pages]:
         raise CorruptTableError(f"{what} does not name the pages of the column. Restore the file from a copy.")
-    shifted: list[Value] = [_shifted(one, (_LOCATION_OFFSET,), shift) for one in locations]
-    return write_struct({**index, 1: (LIST, ThriftList(STRUCT, shifted))})
 
 
 def _shifted(fields: ThriftStruct, numbers: Sequence[int], shift: int) -> ThriftStruct:

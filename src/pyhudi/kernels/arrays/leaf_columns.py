@@ -4,7 +4,7 @@ A dictionary over values that hardly repeat is built, found too large and thrown
 a table whose keys are text. A sample of the first rows tells beforehand.
 
 Arrow leaves NaN out of the bounds that it writes, while Spark takes NaN for the greatest number and trusts bounds: it would
-pass over a row group whose only answer to `x > 5` is NaN. A column that may hold NaN therefore gets none.
+pass over a row group whose only answer to `x > 5` is NaN. A column that holds NaN in a row group therefore has none there.
 """
 
 from __future__ import annotations
@@ -32,15 +32,22 @@ def dictionary_columns(rows: pa.Table) -> list[str]:
     return paths
 
 
-def columns_with_statistics(rows: pa.Table, *, whole: bool) -> list[str]:
-    """Return the Parquet paths of the leaf columns whose bounds tell all; `whole` says that no further rows will follow."""
+def columns_with_statistics(rows: pa.Table) -> list[str]:
+    """Return the Parquet paths of the leaf columns whose bounds cover all of these rows."""
+    without = columns_with_nan(rows)
     paths: list[str] = []
     for field in rows.schema:
         if not pt.is_floating(field.type):
             paths.extend(path for path, leaf in leaf_columns(field.type, field.name) if not pt.is_floating(leaf))
-        elif whole and not pc.any(pc.is_nan(rows.column(field.name))).as_py():
+        elif field.name not in without:
             paths.append(field.name)
     return paths
+
+
+def columns_with_nan(rows: pa.Table) -> set[str]:
+    """Return the names of the floating-point columns that hold NaN."""
+    floating = [field.name for field in rows.schema if pt.is_floating(field.type)]
+    return {name for name in floating if pc.any(pc.is_nan(rows.column(name))).as_py()}
 
 
 def leaf_paths(arrow: pa.DataType, path: str) -> Iterator[str]:

@@ -128,7 +128,7 @@ class LogSettings:
 
 @dataclass(frozen=True, slots=True)
 class WriterSettings:
-    """How files are written; sizes in bytes. Defaults are Hudi's but for the codec, which is zstd at level 1.
+    """How files are written; sizes in bytes. Defaults are Hudi's but for the codec, zstd at level 1, and the smaller row groups.
 
     `max_file_rows` bounds planned files in addition to their bytes, None for bytes alone. With `small_file_stated` the options name the
     small-file limit, and every file below it takes new records. With `bloom_fits` a dynamic
@@ -141,7 +141,7 @@ class WriterSettings:
     small_file_bytes: int = 104857600
     max_file_rows: int | None = None
     small_file_stated: bool = False
-    row_group_bytes: int = 125829120
+    row_group_bytes: int = 16777216
     page_bytes: int = 1048576
     dictionary: bool = True
     bloom_enabled: bool = True

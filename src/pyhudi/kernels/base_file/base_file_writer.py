@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import BinaryIO, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pyhudi.codec.parquet.footer_edit import without_bounds
 from pyhudi.kernels.arrays.byte_size import byte_size, rows_of_bytes
+from pyhudi.kernels.arrays.leaf_columns import columns_with_nan
 from pyhudi.kernels.base_file.base_file import (
     FOOTER_AVRO_SCHEMA,
     FOOTER_BLOOM_FILTER,
@@ -34,12 +39,14 @@ class BaseFileWriter:
     """
 
     def __init__(self, output: BinaryIO, context: RecordContext, settings: WriterSettings, keys: KeyFilter | None) -> None:
-        self._output = output
+        self._output = _Output(output)
         self._context = context
         self._settings = settings
         self._schema = context.file_schema
         self._filter = keys
         self._writer: pq.ParquetWriter | None = None
+        self._groups = 0
+        self._unbounded: dict[int, set[str]] = {}
         self._waiting: list[pa.Table] = []
         self._waiting_bytes = 0
         self._keys = KeyRange()
@@ -90,17 +97,25 @@ class BaseFileWriter:
             self._write_group(whole=True)
         assert self._writer is not None
         self._writer.add_key_value_metadata(self._footer())
-        self._writer.close()
+        if not self._unbounded:
+            self._writer.close()
+            return
+        with self._output.held() as end:
+            self._writer.close()
+        self._output.write(without_bounds(end.getvalue(), self._unbounded))
 
     def _write_group(self, *, whole: bool) -> None:
         """Write the rows that wait; `whole` says that the file ends with them."""
-        group = pa.concat_tables(self._waiting or [self._schema.empty_table()])
+        # One dictionary for the whole row group: pages fall back to plain text where it changes.
+        group = pa.concat_tables(self._waiting or [self._schema.empty_table()]).unify_dictionaries()
         self._waiting, self._waiting_bytes = [], 0
         if self._writer is None:
-            self._writer = open_writer(self._output, self._schema, self._settings, group, whole=whole)
+            self._writer = open_writer(self._output, self._schema, self._settings, group, indexed=not whole)
+        elif with_nan := columns_with_nan(group):
+            self._unbounded[self._groups] = with_nan
         if group.num_rows:
-            # One dictionary for the whole row group: pages fall back to plain text where it changes.
-            self._writer.write_table(group.unify_dictionaries(), row_group_size=group.num_rows)
+            self._writer.write_table(group, row_group_size=group.num_rows)
+            self._groups += 1
 
     def _footer(self) -> dict[str, str]:
         entries = {FOOTER_AVRO_SCHEMA: self._context.avro_schema_json}
@@ -112,3 +127,26 @@ class BaseFileWriter:
                 entries[FOOTER_MIN_KEY] = self._keys.least
                 entries[FOOTER_MAX_KEY] = self._keys.greatest
         return {**entries, FOOTER_CRC: footer_crc(entries)}
+
+
+class _Output(io.RawIOBase):
+    """An open file whose end can be held back to be changed."""
+
+    def __init__(self, output: BinaryIO) -> None:
+        self._output = output
+        self._end: io.BytesIO | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]  # pyarrow passes bytes
+        return (self._output if self._end is None else self._end).write(data)
+
+    @contextmanager
+    def held(self) -> Iterator[io.BytesIO]:
+        """Collect what is written in the block instead of writing it."""
+        self._end = io.BytesIO()
+        try:
+            yield self._end
+        finally:
+            self._end = None

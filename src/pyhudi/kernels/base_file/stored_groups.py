@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
@@ -16,7 +15,7 @@ from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.file_rows import FileRows, scan
 from pyhudi.kernels.base_file.iter_rows import NO_CONSTANTS, row_query
 from pyhudi.kernels.base_file.parquet_input import corrupt_as_error
-from pyhudi.kernels.base_file.parquet_output import open_writer
+from pyhudi.kernels.base_file.parquet_output import encoded
 from pyhudi.kernels.base_file.schema_projection import alignment
 from pyhudi.schema.meta_columns import COMMIT_SEQNO, COMMIT_TIME, RECORD_KEY
 from pyhudi.spec.files.bootstrap_source import is_skeleton
@@ -113,20 +112,6 @@ def _stored_groups(
     if parquet.num_row_groups < 2 or alignment(context.schema, base.name.instant) is not None:
         return None
     source = ParquetSource.of(read, size, what)
-    if not source.can_be_copied_to(empty_file(context, settings), CODECS[settings.compression]):
+    if not source.can_be_copied_to(encoded(context.file_schema.empty_table(), settings), CODECS[settings.compression]):
         return None
     return StoredGroups(storage, base, context, parquet, source)
-
-
-def empty_file(context: RecordContext, settings: WriterSettings) -> ParquetSource:
-    """Return a base file of the table without rows, as a new file would be written."""
-    return encoded(context.file_schema.empty_table(), settings)
-
-
-def encoded(rows: pa.Table, settings: WriterSettings) -> ParquetSource:
-    """Return rows as a Parquet file of one row group in memory."""
-    buffer = io.BytesIO()
-    with open_writer(buffer, rows.schema, settings, rows, whole=True, indexed=True) as writer:
-        if rows.num_rows:
-            writer.write_table(rows, row_group_size=rows.num_rows)
-    return ParquetSource.of_bytes(buffer.getvalue())

@@ -97,7 +97,7 @@ def block_content(rows: pa.Table, avro_json: str, settings: WriterSettings) -> b
     if settings.log.block_type is BlockType.AVRO:
         return encode_avro_content(encode(rows, avro_json))
     sink = pa.BufferOutputStream()
-    with open_writer(sink, rows.schema, settings, rows, whole=True) as writer:
+    with open_writer(sink, rows.schema, settings, rows) as writer:
         writer.write_table(rows.unify_dictionaries(), row_group_size=rows.num_rows)
         writer.add_key_value_metadata({FOOTER_AVRO_SCHEMA: avro_json})
     content: bytes = sink.getvalue().to_pybytes()

@@ -12,8 +12,10 @@ from pyhudi.kernels.base_file.stored_groups import StoredGroups
 
 #: Copying pays from this share of a file's rows on.
 _COPIED_SHARE: Final = 0.25
-#: After so many row groups that are all changed, the others are taken to be changed too.
+#: After so many row groups that are all changed, the others are taken to be changed too; after fewer with many keys for each row group.
 _PROBED: Final = 4
+_PROBED_BY_MANY: Final = 2
+_MANY: Final = 100
 
 
 def unchanged_groups(stored: StoredGroups, keys: pa.StringArray) -> Mapping[int, pa.ChunkedArray]:
@@ -22,9 +24,10 @@ def unchanged_groups(stored: StoredGroups, keys: pa.StringArray) -> Mapping[int,
     The groups are probed in an order that spreads over the file, until it is plain that most of them hold some of the keys.
     """
     full = stored.full_groups
+    probed = _PROBED if len(keys) < _MANY * len(full) else _PROBED_BY_MANY
     unchanged: dict[int, pa.ChunkedArray] = {}
     for count, number in enumerate(_spread(full)):
-        if count >= _PROBED and not unchanged:
+        if count >= probed and not unchanged:
             return {}
         held = stored.keys(number)
         if not pc.any(pc.is_in(held, value_set=keys), min_count=0).as_py():

@@ -15,7 +15,8 @@ from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.base_file_writer import BaseFileWriter
 from pyhudi.kernels.base_file.bloom_columns import KeyFilter
 from pyhudi.kernels.base_file.meta_column_writer import constant
-from pyhudi.kernels.base_file.stored_groups import StoredGroups, empty_file, encoded
+from pyhudi.kernels.base_file.parquet_output import encoded
+from pyhudi.kernels.base_file.stored_groups import StoredGroups
 from pyhudi.schema.meta_columns import FILE_NAME
 
 
@@ -33,7 +34,7 @@ class SplicingFileWriter(BaseFileWriter):
     ) -> None:
         # Changed rows may take some more bytes than the rows before; a row group is not split for that.
         super().__init__(output, context, replace(settings, row_group_bytes=settings.row_group_bytes * 5 // 4), keys)
-        self._file = SplicedFile(output, empty_file(context, settings))
+        self._file = SplicedFile(output, encoded(context.file_schema.empty_table(), settings))
         self._stored, self._file_name = stored, file_name
 
     def copy_group(self, number: int, keys: pa.ChunkedArray) -> None:

@@ -70,7 +70,7 @@ WRITING: tuple[ConfigKey, ...] = (
         Kind.COUNT,
         "1000000",
     ),
-    served("hoodie.parquet.block.size", "Size of a row group in bytes.", Kind.POSITIVE, "125829120"),
+    served("hoodie.parquet.block.size", "Size of a row group in bytes, of rows in memory.", Kind.POSITIVE, "16777216"),
     served("hoodie.parquet.page.size", "Size of a page in bytes.", Kind.POSITIVE, "1048576"),
     served(
         "hoodie.parquet.compression.codec",
