@@ -208,6 +208,11 @@ def test_no_colour_is_no_colour(table: HudiTable) -> None:
     assert "trips" in printed
 
 
+@pytest.mark.parametrize("command", ["show", "history", "head"])
+def test_a_terminal_without_styles_gets_none(table: HudiTable, command: str) -> None:
+    assert "\x1b" not in on_terminal(60, command, table.storage.uri, TERM="dumb")
+
+
 def test_a_pipe_that_is_closed_is_no_stack_trace(table: HudiTable) -> None:
     command = f"'{sys.executable}' -m pyhudi slices --all '{table.storage.uri}' | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120, check=False)

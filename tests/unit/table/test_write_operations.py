@@ -247,7 +247,7 @@ def test_located_row_whose_key_changed_is_refused() -> None:
     table = make_table()
     table.upsert([ride(1)])
     read = table.to_arrow(meta_columns=True)
-    with pytest.raises(KeyFieldError, match="'1' would become '5'"):
+    with pytest.raises(KeyFieldError, match=r"^table \w+: the record key '1' would become '5'"):
         write(table, Operation.UPSERT_PREPPED, read.set_column(5, "id", [[5]]), prepped=True)
 
 

@@ -100,5 +100,5 @@ def _print_on_terminal(columns: Sequence[str], cells: Sequence[Sequence[str]]) -
 
 
 def _is_plain() -> bool:
-    """Tell whether the user asks for no styles (https://no-color.org)."""
-    return bool(os.environ.get("NO_COLOR"))
+    """Tell whether styles are not to be printed: the user asks for none (https://no-color.org), or the terminal has none."""
+    return bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"

@@ -13,14 +13,13 @@ from typing import Final
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
-from pyhudi.errors import KeyFieldError
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, FILE_ID_COLUMN
 from pyhudi.keygen.choose_generator import key_generator
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spark.index_join.key_columns import with_keys
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.write.tagging.change_facts import UNCHANGED_COLUMN
-from pyhudi.write.tagging.prepped import LOCATION_COLUMNS
+from pyhudi.write.tagging.prepped import LOCATION_COLUMNS, changed_key
 
 _OLD_KEY: Final = "_pyhudi_old_key"
 _OLD_PATH: Final = "_pyhudi_old_path"
@@ -73,9 +72,7 @@ def _updates(rows_with_location: DataFrame, config: TableConfig, instant: str) -
         other = keyed.filter(~F.col(RECORD_KEY).eqNullSafe(F.col(_OLD_KEY))).select(_OLD_KEY, RECORD_KEY).take(1)
         if other:
             old, new = other[0]
-            raise KeyFieldError(
-                f"The record key '{old}' would become '{new}'; a record keeps its key. Delete the record and insert it again."
-            )
+            raise changed_key(config, old, new)
     else:
         keyed = keyed.withColumn(RECORD_KEY, F.col(_OLD_KEY))
     stay = F.col(PARTITION_PATH) == F.col(_OLD_PATH)

@@ -15,6 +15,7 @@ from pyhudi.index.rows import TaggedRows, deletes_of, join_rows
 from pyhudi.kernels.merge.dedupe import last_of_each_key
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.files.file_group import FileGroupId, FileSlice
+from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.visibility import Visibility
 from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.write.input.prepare_rows import require_columns
@@ -43,7 +44,7 @@ def tag_updates(keyed: pa.Table, data: pa.Table, slice_index: SliceIndex, *, kee
     changed = pc.not_equal(keyed.column(RECORD_KEY), data.column(RECORD_KEY))
     if pc.any(changed).as_py():
         old, new = (rows.column(RECORD_KEY).filter(changed)[0] for rows in (data, keyed))
-        raise KeyFieldError(f"The record key '{old}' would become '{new}'; a record keeps its key. Delete the record and insert it again.")
+        raise changed_key(slice_index.view.config, old, new)
     reduced = dict if keep_all else _last_of_each_key
     stays = pc.equal(keyed.column(PARTITION_PATH).cast(pa.string()), data.column(PARTITION_PATH).cast(pa.string()))
     if pc.all(stays).as_py():
@@ -53,6 +54,13 @@ def tag_updates(keyed: pa.Table, data: pa.Table, slice_index: SliceIndex, *, kee
     for file_slice, deletes in _by_slice(deletes_of(left.column(RECORD_KEY)), left, slice_index).items():
         updates[file_slice] = join_rows([updates[file_slice], deletes]) if file_slice in updates else deletes
     return _tag_slices(updates, {part.partition_path: part.rows for part in split_by_partition(arriving)})
+
+
+def changed_key(config: TableConfig, old: object, new: object) -> KeyFieldError:
+    """Return the error for a record whose new values give another record key."""
+    return KeyFieldError(
+        f"table {config.name}: the record key '{old}' would become '{new}'; a record keeps its key. Delete the record and insert it again."
+    )
 
 
 def _by_slice(rows: pa.Table, data: pa.Table, slice_index: SliceIndex) -> dict[FileSlice, pa.Table]:
