@@ -2,7 +2,7 @@
 
     python -m scripts.browse_site [--site site] [--pictures FOLDER]
 
-All pages are loaded by one headless Chromium, into frames of the width of a telephone and of a desktop. The status is 1 when a page
+Pages are loaded by a headless Chromium, into frames of the width of a telephone and of a desktop. The status is 1 when a page
 is wider than its window, an element runs off its page without a scroll bar, or a picture cannot be loaded. With `--pictures` there are
 screenshots of each page in both widths.
 """
@@ -29,6 +29,8 @@ WIDTHS: Final = {"narrow": 390, "wide": 1280}
 _BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
 _HEIGHTS: Final = {"narrow": 1200, "wide": 900}
 _TIMEOUT_S: Final = 540
+#: Pages that one browser loads: on a busy machine a page takes seconds, and a browser has its time.
+_PAGES_AT_ONCE: Final = 12
 _FRAMES: Final = "browse-frames.html"
 
 #: Loads page after page into frames, and writes what is wrong with them into the element `problems`.
@@ -88,6 +90,11 @@ def problems_of(site: Path) -> list[str]:
         RuntimeError: the browser did not come to the end.
     """
     pages = pages_of(site)
+    parts = (pages[start : start + _PAGES_AT_ONCE] for start in range(0, len(pages), _PAGES_AT_ONCE))
+    return [problem for part in parts for problem in _problems_of_pages(site, part)]
+
+
+def _problems_of_pages(site: Path, pages: Sequence[str]) -> list[str]:
     script = _SCRIPT.replace("PAGES", json.dumps(pages), 1).replace("WIDTHS", json.dumps(list(WIDTHS.values())), 1)
     frames = site / _FRAMES
     frames.write_text(f'<!doctype html><meta charset="utf-8"><body><script>{script}</script>', encoding="utf-8")

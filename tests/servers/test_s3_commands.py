@@ -1,0 +1,62 @@
+"""The commands that look at a table, on a table of a real S3 server."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+from pyhudi import HudiTable
+from pyhudi.cli.main import main
+
+PATH = "s3://bucket/commands/trips"
+
+
+@pytest.fixture(scope="module")
+def first_instant(bucket: dict[str, str]) -> str:
+    schema = pa.schema({"id": pa.int64(), "city": pa.string()})
+    table = HudiTable.create(PATH, schema, name="trips", keys=["id"], storage_options=bucket)
+    first = table.insert([{"id": 1, "city": "oslo"}])
+    table.upsert([{"id": 1, "city": "rome"}, {"id": 2, "city": "lima"}])
+    assert first.instant is not None
+    return first.instant
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "rows"),
+    [
+        ("show", [], 1),
+        ("head", [], 2),
+        ("query", ["SELECT count(*) AS n FROM t"], 1),
+        ("schema", [], 2),
+        ("history", [], 2),
+        ("commit", ["FIRST"], 1),
+        ("slices", [], 1),
+        ("stats", ["--column", "city"], 1),
+        ("indexes", [], 2),
+        ("find", ["2"], 1),
+        ("changes", [], 2),
+        ("diff", ["FIRST"], 3),
+        ("sizes", [], 1),
+        ("health", [], 0),
+    ],
+)
+def test_a_command_works_on_a_table_of_s3(
+    bucket: dict[str, str], first_instant: str, command: str, arguments: list[str], rows: int
+) -> None:
+    options = [part for name, value in bucket.items() for part in ("--storage-option", f"{name}={value}")]
+    arguments = [first_instant if argument == "FIRST" else argument for argument in arguments]
+    result = CliRunner().invoke(main, [command, PATH, *arguments, "--json", *options], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    assert len([json.loads(line) for line in result.stdout.splitlines()]) == rows
+
+
+def test_tables_of_a_bucket_are_listed_and_named_in_the_error_of_their_folder(bucket: dict[str, str], first_instant: str) -> None:
+    options = [part for name, value in bucket.items() for part in ("--storage-option", f"{name}={value}")]
+    folder = PATH.rpartition("/")[0]
+    assert PATH in CliRunner().invoke(main, ["ls", folder, *options], catch_exceptions=False).output
+    result = CliRunner().invoke(main, ["show", folder, *options], catch_exceptions=False)
+    assert result.exit_code == 1
+    assert f"`pyhudi ls {folder}`" in result.output
