@@ -61,6 +61,7 @@ _HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
     "CreateIndex": indexes.create,
     "DropIndex": indexes.drop,
     "ShowPartitions": show.show_partitions,
+    "ShowTableProperties": show.show_properties,
     "SetCommand": session_settings.warn_of_setting,
     "ResetCommand": session_settings.reset,
     **dict.fromkeys(alter.KINDS, alter.alter_columns),

@@ -34,10 +34,27 @@ def test_show_create_table_makes_the_same_table_again(people):
     assert people("SELECT _hoodie_record_key, id, city FROM people") == [("1", 1, "oslo")]
 
 
-def test_show_tblproperties_lists_what_was_stated(people):
-    result = dict(people("SHOW TBLPROPERTIES people"))
-    assert result.pop("type") in ("cow", "mor")
-    assert result == {"primaryKey": "id"}
+def test_show_tblproperties_lists_what_was_stated_and_what_the_table_is(people):
+    kind = "mor" if people.table("people").config.is_merge_on_read else "cow"
+    expected = {"primaryKey": "id", "type": kind, "hoodie.table.version": "9"}
+    assert dict(people("SHOW TBLPROPERTIES people")) == expected
+    assert dict(people(f"SHOW TBLPROPERTIES hudi.`{people.folder}/people`")) == expected
+    assert people("SHOW TBLPROPERTIES people ('hoodie.table.version')") == [("hoodie.table.version", "9")]
+    assert "does not have" in people("SHOW TBLPROPERTIES people ('nothing')")[0][1]
+
+
+def test_table_that_is_registered_by_its_location_shows_type_and_keys(people):
+    people(f"CREATE TABLE again USING hudi LOCATION '{people.folder}/people'")
+    kind = "mor" if people.table("people").config.is_merge_on_read else "cow"
+    listed = dict(people("SHOW TBLPROPERTIES again"))
+    assert listed == {"primaryKey": "id", "type": kind, "hoodie.table.version": "9"}
+    ((statement,),) = people("SHOW CREATE TABLE again")
+    assert f"'type' = '{kind}'" in statement
+    assert "'primaryKey' = 'id'" in statement
+    people("DROP TABLE again")
+    people(statement)
+    people("UPDATE again SET name = 'x' WHERE id = 1")
+    assert people("SELECT name FROM again WHERE id = 1") == [("x",)]
 
 
 def test_show_partitions_lists_the_tables_partitions(people):

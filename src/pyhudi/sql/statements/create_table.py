@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StringType, StructField, StructType
@@ -24,7 +25,7 @@ from pyhudi.spec import options as spec_options
 from pyhudi.spec.table.table_config import parse_table_type
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.write import table_definition as definitions
-from pyhudi.sql.write.new_definition import KEYS, TYPE, new_definition, same_names
+from pyhudi.sql.write.new_definition import KEYS, TYPE, new_definition, properties_of, same_names
 from pyhudi.sql.write.table_definition import Definition
 from pyhudi.storage.open_storage import open_storage
 from pyhudi.table.hudi_table import HudiTable
@@ -45,7 +46,8 @@ def create_table(statement: Statement) -> DataFrame | None:
                 register(statement, definition, create_storage(definition, location), location)
         else:
             _check_agrees(definition, table)
-            register(statement, definition, table, location)
+            properties = spec_options.merge_options(properties_of(table.config), definition.properties)
+            register(statement, replace(definition, properties=properties), table, location)
     return statement.empty()
 
 

@@ -20,6 +20,7 @@ from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.statements import create_table as create
 from pyhudi.sql.text.tokens import find_word, name_at, quote
 from pyhudi.sql.write import table_definition as definitions
+from pyhudi.sql.write.new_definition import properties_of
 from pyhudi.sql.write.table_definition import Definition
 from pyhudi.table.hudi_table import HudiTable
 
@@ -75,16 +76,8 @@ def _partition_columns(statement: Statement, source: tuple[str, ...]) -> tuple[s
 
 def _properties(entry: CatalogTable) -> Mapping[str, str]:
     """Return the properties that make a table like a Hudi table, whether its catalog entry states them or only its files do."""
-    config = HudiTable.open(entry.location).config
-    table_properties = {
-        "type": "mor" if config.is_merge_on_read else "cow",
-        "primaryKey": ",".join(config.record_key_fields),
-        "orderingFields": ",".join(config.ordering_fields),
-        "hoodie.datasource.write.hive_style_partitioning": "" if config.hive_style else "false",  # SQL's own default is true
-        "hoodie.datasource.write.partitionpath.urlencode": "true" if config.url_encode else "",
-    }
     stated = {name: value for name, value in entry.properties.items() if name not in _IDENTITY}
-    return merge_options({name: value for name, value in table_properties.items() if value}, stated)
+    return merge_options(properties_of(HudiTable.open(entry.location).config), stated)
 
 
 def _check_free(definition: Definition, location: str) -> None:

@@ -1,4 +1,4 @@
-"""SHOW PARTITIONS: from the table itself, since the session catalog holds no partitions of a Hudi table."""
+"""SHOW PARTITIONS and SHOW TBLPROPERTIES: what the table itself says, of which the session catalog holds nothing or a part."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from pyspark.sql import DataFrame
 from pyhudi.errors import UsageError, with_subject
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.snapshot import open_snapshot
+from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.jvm import jvm
 from pyhudi.spec.files import partition_path
+from pyhudi.spec.options import merge_options
+from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.text.tokens import text_literal
+from pyhudi.sql.write.new_definition import properties_of
 from pyhudi.storage.open_storage import open_storage
+from pyhudi.storage.table_properties import load_properties
 
 
 def show_partitions(statement: Statement) -> DataFrame | None:
@@ -38,6 +43,31 @@ def show_partitions(statement: Statement) -> DataFrame | None:
             path_text = partition_path.build(fields, values, hive_style=True, url_encode=False) if config.slash_dates else path
             rows.append([text_literal(path_text)])
     return statement.rows(["partition"], sorted(rows)) if rows else statement.spark_sql("SELECT '' AS partition WHERE false")
+
+
+def show_properties(statement: Statement) -> DataFrame | None:
+    """Run a SHOW TBLPROPERTIES on a Hudi table, also one that is named by its path; None when the name is not a Hudi table.
+
+    Type, keys and version are those that the table has, whether its entry in the catalog states them or not.
+    """
+    entry = statement.hudi_table()
+    if entry is None:
+        return None
+    config = TableConfig(load_properties(open_storage(entry.location)))
+    of_table = {**properties_of(config), "hoodie.table.version": str(config.version)}
+    key = jvm.value_of(statement.plan.propertyKey())
+    if key is not None:
+        known = merge_options(of_table, entry.properties)
+        if key not in of_table or key not in known:
+            return None  # Spark's own answer
+        return statement.rows(["key", "value"], [[text_literal(key), text_literal(known[key])]])
+    stated = {} if catalog_table.is_path((entry.database, entry.name.strip("`"))) else _stated(statement)
+    listed = sorted(merge_options(of_table, stated).items())
+    return statement.rows(["key", "value"], [[text_literal(key), text_literal(value)] for key, value in listed])
+
+
+def _stated(statement: Statement) -> dict[str, str]:
+    return {row[0]: row[1] for row in statement.run_sql(statement.text).collect()}
 
 
 def _partition_spec(statement: Statement) -> dict[str, str]:

@@ -16,7 +16,7 @@ from pyhudi.spark.jvm.spark_types import to_stored_type
 from pyhudi.spec import options as spec_options
 from pyhudi.spec.config.config_keys import concerns_table
 from pyhudi.spec.options import Options
-from pyhudi.spec.table.table_config import parse_table_type
+from pyhudi.spec.table.table_config import TableConfig, parse_table_type
 from pyhudi.sql.write import table_definition as definitions
 from pyhudi.sql.write.table_definition import Definition
 from pyhudi.storage.defaults_file import default_table_options
@@ -99,3 +99,15 @@ def _partition_fields(definition: Definition, options: Options) -> tuple[str, ..
 def same_names(stated: Sequence[str], columns: Sequence[str]) -> bool:
     """Compare two lists of columns; upper and lower case are the same."""
     return [name.lower() for name in stated] == [name.lower() for name in columns]
+
+
+def properties_of(config: TableConfig) -> dict[str, str]:
+    """Return the properties by which CREATE TABLE makes a table like one in storage; what are its defaults is left out."""
+    properties = {
+        "type": "mor" if config.is_merge_on_read else "cow",
+        "primaryKey": ",".join(config.record_key_fields),
+        "orderingFields": ",".join(config.ordering_fields),
+        "hoodie.datasource.write.hive_style_partitioning": "" if config.hive_style else "false",  # SQL's own default is true
+        "hoodie.datasource.write.partitionpath.urlencode": "true" if config.url_encode else "",
+    }
+    return {name: value for name, value in properties.items() if value}
