@@ -187,7 +187,10 @@ WRITING: tuple[ConfigKey, ...] = (
         choices=("FAIL", "WARN_LOG"),
     ),
     *refused("a write that changes nothing makes no commit", "hoodie.allow.empty.commit=false"),
-    *harmless("is not needed: markers are files of their own, which no server keeps", "hoodie.write.markers.type"),
+    *refused(
+        "the types are DIRECT and TIMELINE_SERVER_BASED; with both, markers are files of their own here",
+        "hoodie.write.markers.type=direct,timeline_server_based",
+    ),
     *refused(
         "Parquet files have timestamps in microseconds and the current layout of lists and decimals",
         "hoodie.parquet.outputtimestamptype=timestamp_micros hoodie.parquet.writelegacyformat.enabled=false",
