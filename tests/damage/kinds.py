@@ -14,6 +14,7 @@ _KINDS = (
     ("history/manifest_", "manifest"),
     ("history/_version_", "manifest"),
     ("history/", "archive"),
+    (".hoodie/archived/", "archive of version 6"),
     (".hoodie/timeline/", "instant"),
     (".hoodie/2", "instant"),
     (".hoodie/.index_defs/", "index"),

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pyhudi.codec.actions.archived_v1 import ARCHIVE_FILE, decode_archive
+from pyhudi.codec.actions.archived_v1 import ARCHIVE_FILE, ArchivedEntry, decode_archive
 from pyhudi.codec.actions.commit_metadata import decode_commit
-from pyhudi.errors import UnsupportedError
+from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.instant import Action, Instant, State, parse_instant
 from pyhudi.spec.table.table_config import TableConfig
@@ -52,27 +52,35 @@ def _of_layout_2(storage: Storage, config: TableConfig, rows: RowReader) -> Iter
 
 
 def _of_layout_1(storage: Storage, config: TableConfig) -> Iterator[ArchivedInstant]:
-    active = _completed(storage, config)  # first, so that an instant that is archived meanwhile is in one of the two or in both
+    active = _active(storage, config)  # first, so that an instant that is archived meanwhile is in one of the two or in both
     by_key: dict[tuple[str, str], ArchivedInstant] = {}
     writes: dict[str, tuple[str, CommitMetadata]] = {}
     known: set[str] = set()
-    for file in archive_files(storage, config):
-        for entry in decode_archive(storage.read(file.path, max_bytes=MAX_ARCHIVE_FILE_BYTES)):
+    files = archive_files(storage, config)
+    for file in files:
+        for entry in _entries(storage, file):
             if entry.state.upper() == State.COMPLETED.name:
                 instant = Instant(entry.requested, _action(storage, entry.action), State.COMPLETED)
                 by_key[entry.requested, entry.action] = ArchivedInstant(instant, entry.metadata, entry.transition_time)
                 known.update((entry.requested, *entry.rolled_back))
                 if entry.metadata is not None:
                     writes[entry.requested] = (file.path, entry.metadata)
-    check_no_gap(storage, config, writes, known, active)
+    check_no_gap(storage, config, writes, known, active, [file.path for file in files if not file.size])
     for key in sorted(by_key):
         yield by_key[key]
 
 
-def _completed(storage: Storage, config: TableConfig) -> list[Instant]:
-    """Return the completed instants of the timeline's folder, the oldest first."""
+def _entries(storage: Storage, file: FileStatus) -> list[ArchivedEntry]:
+    try:
+        return list(decode_archive(storage.read(file.path, max_bytes=MAX_ARCHIVE_FILE_BYTES)))
+    except CorruptTableError as error:
+        raise CorruptTableError(f"'{file.path}' of table {storage.uri} is damaged: {error}") from error
+
+
+def _active(storage: Storage, config: TableConfig) -> list[Instant]:
+    """Return the instants of the timeline's folder, the oldest first: of each action those of all states that it went through."""
     instants = (parse_instant(status.name, config.layout) for status in storage.list(config.timeline_path) if not status.is_dir)
-    return sorted((one for one in instants if one is not None and one.is_completed), key=lambda one: one.requested)
+    return sorted((one for one in instants if one is not None), key=lambda one: one.requested)
 
 
 def archive_files(storage: Storage, config: TableConfig) -> list[FileStatus]:

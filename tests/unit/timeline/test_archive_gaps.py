@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,30 @@ def test_oldest_file_may_be_deleted(table, caplog) -> None:
     assert "older writes, such as" in caplog.text
 
 
+def test_every_damaged_file_is_named(table) -> None:
+    """One without a byte, too, the oldest as well: what a writer left that died is in no way told from it, but then nothing is missing."""
+    rows = table.to_arrow().num_rows
+    for path in archive_files(table):
+        content = path.read_bytes()
+        for damaged in (b"", content[: len(content) // 2], b"x" + content[1:]):
+            path.write_bytes(damaged)
+            with pytest.raises(CorruptTableError, match=re.escape(path.name)):
+                table.history()
+            assert table.to_arrow().num_rows == rows
+        path.write_bytes(content)
+
+
+def test_empty_file_of_a_writer_that_died_is_no_damage(table) -> None:
+    last = archive_files(table)[-1]
+    whole = table.history().num_rows
+    left = last.with_name(last.name.replace(f".archive.{last.name.split('.')[3]}", ".archive.99_1-0-1"))
+    left.touch()
+    try:
+        assert table.history().num_rows == whole
+    finally:
+        left.unlink()
+
+
 def test_archive_without_its_older_files_is_read_as_the_error_says(table) -> None:
     files = archive_files(table)
     contents = {path: path.read_bytes() for path in files}
@@ -91,3 +116,14 @@ def test_write_that_was_given_up_is_no_gap(tmp_path) -> None:
         table.services.archive(options=ARCHIVE)
     history = table.history()
     assert time not in [row["requested"] for row in history.to_pylist() if row["action"] != "rollback"]
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_lost_file_of_an_active_write_is_no_matter_of_the_archive(tmp_path, table_type) -> None:
+    """The error names the file that is missing: advice to move the archive's files away would help nobody."""
+    table = write_and_archive(tmp_path / "t", table_type)
+    lost = sorted((tmp_path / "t" / ".hoodie").glob("*commit"))[-2]
+    lost.unlink()
+    with pytest.raises(CorruptTableError, match=rf"'\.hoodie/{re.escape(lost.name)}' of table .* is missing"):
+        table.to_arrow()
+    assert lost.name.partition(".")[0] in table.history()["requested"].to_pylist()
