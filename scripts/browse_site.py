@@ -28,9 +28,11 @@ from typing import Final
 WIDTHS: Final = {"narrow": 390, "wide": 1280}
 _BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
 _HEIGHTS: Final = {"narrow": 1200, "wide": 900}
-_TIMEOUT_S: Final = 540
-#: Pages that one browser loads: on a busy machine a page takes seconds, and a browser has its time.
+#: Pages that one browser loads, which takes half a minute on a busy machine.
 _PAGES_AT_ONCE: Final = 12
+_TIMEOUT_S: Final = 180
+#: A browser that hangs, which happens once in a hundred times, is started again.
+_ATTEMPTS: Final = 3
 _FRAMES: Final = "browse-frames.html"
 
 #: Loads page after page into frames, and writes what is wrong with them into the element `problems`.
@@ -88,6 +90,7 @@ def problems_of(site: Path) -> list[str]:
 
     Raises:
         RuntimeError: the browser did not come to the end.
+        subprocess.TimeoutExpired: it hung in all attempts.
     """
     pages = pages_of(site)
     parts = (pages[start : start + _PAGES_AT_ONCE] for start in range(0, len(pages), _PAGES_AT_ONCE))
@@ -165,8 +168,13 @@ def _run(arguments: Sequence[str]) -> str:
     assert command is not None, "the caller has asked for it"
     with tempfile.TemporaryDirectory() as profile:
         base = [command, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", f"--user-data-dir={profile}"]
-        done = subprocess.run([*base, *arguments], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
-    return done.stdout
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                return subprocess.run([*base, *arguments], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False).stdout
+            except subprocess.TimeoutExpired:
+                if attempt == _ATTEMPTS:
+                    raise
+    raise AssertionError("the last attempt returns or raises")
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def test_savepoints_are_made_listed_restored_and_deleted(table: HudiTable) -> No
     assert run("savepoint", "list", path).output == ""
     made = json.loads(run("savepoint", "create", path, "--user", "ann", "--comment", "before", "--json").output)
     assert (made["instant"], made["files"]) == (planned["instant"], 1)
-    assert run("savepoint", "list", path).output == f"savepoint {made['instant']}: 1 files in 1 partitions (by ann, before)\n"
+    assert run("savepoint", "list", path).output == f"savepoint {made['instant']}: 1 file in 1 partition (by ann, before)\n"
     table.upsert([{"id": 1, "value": 2}])
     dry = run("restore", path, made["instant"], "--dry-run").output
     assert "would be restored" in dry

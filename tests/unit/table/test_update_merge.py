@@ -344,3 +344,11 @@ def test_meta_columns_that_no_expression_names_are_not_read(monkeypatch: pytest.
     table.update({"ts": 1}, where="id = 1")
     table.merge([{"id": 2, "ts": 5}]).when_matched_update({"ts": "source.ts"}).execute()
     assert columns == [list(LOCATION_COLUMNS)] * 2
+
+
+def test_a_merge_that_was_not_executed_says_so(table: HudiTable) -> None:
+    merge = table.merge([{"id": 1, "fare": 2.0}], on="id")
+    assert repr(merge) == "<merge, not executed: no clause; execute() runs it>"
+    assert repr(merge.when_matched_delete("fare > 1").when_not_matched_by_source_delete()) == (
+        "<merge, not executed: matched delete; not matched by source delete; execute() runs it>"
+    )

@@ -42,7 +42,9 @@ class Savepoint(ShownResult):
     def __str__(self) -> str:
         """Say in a line what it is."""
         stated = ", ".join(text for text in (f"by {self.user}" if self.user else "", self.comment) if text)
-        return f"savepoint {self.instant}: {self.files} files in {self.partitions} partitions" + (f" ({stated})" if stated else "")
+        files = f"{self.files} file{'' if self.files == 1 else 's'}"
+        partitions = f"{self.partitions} partition{'' if self.partitions == 1 else 's'}"
+        return f"savepoint {self.instant}: {files} in {partitions}" + (f" ({stated})" if stated else "")
 
 
 def savepoint_instants(timeline: Timeline) -> tuple[Instant, ...]:

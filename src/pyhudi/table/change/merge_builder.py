@@ -15,7 +15,7 @@ from pyhudi.write.write_result import WriteResult
 Run: TypeAlias = Callable[[tuple[MergeClause, ...], Mapping[str, str] | None], WriteResult]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class MergeBuilder:
     """A merge that is being described; nothing is read or written before `execute`. Made by `HudiTable.merge`.
 
@@ -36,6 +36,10 @@ class MergeBuilder:
 
     _run: Run
     _clauses: tuple[MergeClause, ...] = ()
+
+    def __repr__(self) -> str:
+        clauses = "; ".join(f"{clause.rows.value.lower()} {clause.action.value.lower()}" for clause in self._clauses)
+        return f"<merge, not executed: {clauses or 'no clause'}; execute() runs it>"
 
     def when_matched_update(self, set: Assignments | None = None, where: Condition | None = None) -> MergeBuilder:  # noqa: A002
         """Update the rows that match, and that `where` is true for.
