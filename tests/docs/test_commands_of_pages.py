@@ -19,10 +19,10 @@ def fault_of(call: str) -> str | None:
     words, command, context = call.split(), main, click.Context(main)
     flags = {"--help"}
     while words and isinstance(command, click.Group):
-        found = command.get_command(context, words[0])
-        if found is None:
+        named = command.get_command(context, words[0])
+        if named is None:
             return words[0]
-        command, words = found, words[1:]  # type: ignore[assignment]
+        command, words = named, words[1:]  # type: ignore[assignment]
     flags |= {flag for parameter in command.params for flag in (*parameter.opts, *parameter.secondary_opts)}
     stated = [word.partition("=")[0].strip("[],") for word in words]
     return next((word for word in stated if word.startswith("--") and word not in flags), None)
