@@ -15,6 +15,8 @@ JAVA := $(VENV)/.java-home
 READY_HUDI := $(HUDI)/.ready
 READY_SERVERS := $(SERVERS)/.ready
 LOWEST := .venv-lowest
+DBT := .venv-dbt
+READY_DBT := $(DBT)/.ready
 READY_LOWEST := $(LOWEST)/.ready
 # Fast, and on every library that pyhudi stands on: the codecs (fastavro), the kernels (numpy, pyarrow), whole writes and reads.
 LOWEST_TESTS := tests/unit/codec tests/unit/kernels/test_write_task.py tests/unit/merge tests/unit/spec tests/unit/table/test_write_operations.py \
@@ -91,6 +93,10 @@ test-servers: $(READY) $(JAVA) $(READY_SERVERS) $(READY_HUDI) ## Tests with real
 	@echo "pytest tests/servers"
 	@$(WITH_JAVA) $(WITH_HUDI) $(SHORT_LIVED) export PYHUDI_SERVERS_PYTHON="$(CURDIR)/$(SERVERS)/bin/python"; $(TIMED) "tests with servers" $(PYTEST) -q $(SLOWEST) tests/servers $(ARGS)
 
+.PHONY: test-dbt
+test-dbt: $(READY) $(JAVA) $(READY_DBT) ## The project of docs/dbt.md, built by dbt
+	@$(WITH_JAVA) $(SHORT_LIVED) export PYHUDI_DBT_PYTHON="$(CURDIR)/$(DBT)/bin/python"; $(PYTEST) -q tests/servers/test_dbt.py $(ARGS)
+
 .PHONY: interop
 interop: $(READY) $(JAVA) $(READY_HUDI) ## Let Apache Hudi 1.2.0 read and continue our tables, and the other way round
 	@echo "pytest tests/interop"
@@ -147,7 +153,7 @@ record-options: $(JAVA) $(READY_HUDI) ## Record the keys of Apache Hudi again, f
 
 .PHONY: clean
 clean: ## Remove environments, caches and what runs left behind
-	rm -rf $(VENV) $(HUDI) $(SERVERS) $(LOWEST) site build dist .coverage .stages .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(HUDI) $(SERVERS) $(LOWEST) $(DBT) site build dist .coverage .stages .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
 	rm -rf spark-warehouse metastore_db derby.log quickstart-table
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -186,6 +192,14 @@ $(READY_LOWEST): pyproject.toml scripts/lowest_versions.py | $(READY)
 $(READY_SERVERS): scripts/create_venv.sh
 	scripts/create_venv.sh $(SERVERS)
 	$(SERVERS)/bin/python -m pip install --quiet 'moto[s3,server]==5.2.5'
+	@touch $@
+
+# dbt, with the PySpark of pyhudi's environment, whose packages it would change; wheels only, as one of its packages needs a compiler.
+$(READY_DBT): scripts/create_venv.sh $(READY)
+	scripts/create_venv.sh $(DBT)
+	$(DBT)/bin/python -m pip install --quiet --only-binary :all: 'dbt-core==1.12.0' 'dbt-spark==1.11.0'
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+		>"$$($(DBT)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/environment_of_pyhudi.pth"
 	@touch $@
 
 $(READY_HUDI): scripts/setup_hudi.sh scripts/create_venv.sh
