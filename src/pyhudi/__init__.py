@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from pyhudi.service.compaction.compaction_result import CompactionResult
     from pyhudi.service.indexes.change_indexes import IndexChange
     from pyhudi.service.partition_ttl.ttl_result import TtlResult
+    from pyhudi.service.reporting.commit_callback import CommitCallback, CommitCallbackMessage, register_commit_callback
+    from pyhudi.service.reporting.metrics_reporter import MetricsReporter, register_metrics_reporter
+    from pyhudi.service.reporting.stored_metrics import reported_metrics
     from pyhudi.service.restore.restore_result import RestoreResult
     from pyhudi.service.savepoint.savepoint_listing import Savepoint
     from pyhudi.service.upgrade.version_change import VersionChange
@@ -47,12 +50,15 @@ __all__ = [
     "CleanFilesRepair",
     "CleanResult",
     "ClusteringResult",
+    "CommitCallback",
+    "CommitCallbackMessage",
     "CompactionResult",
     "DeduplicationResult",
     "FileHistory",
     "HudiTable",
     "IndexChange",
     "MergeBuilder",
+    "MetricsReporter",
     "PartitionRepair",
     "PreCommitValidator",
     "PropertyChange",
@@ -74,10 +80,13 @@ __all__ = [
     "enable",
     "errors",
     "list_tables",
+    "register_commit_callback",
     "register_key_generator",
     "register_merger",
+    "register_metrics_reporter",
     "register_partitioner",
     "register_validator",
+    "reported_metrics",
 ]
 
 _MODULES = {
@@ -86,12 +95,15 @@ _MODULES = {
     "CleanFilesRepair": "pyhudi.table.repair.repair_result",
     "CleanResult": "pyhudi.service.cleaning.clean_result",
     "ClusteringResult": "pyhudi.service.clustering.clustering_result",
+    "CommitCallback": "pyhudi.service.reporting.commit_callback",
+    "CommitCallbackMessage": "pyhudi.service.reporting.commit_callback",
     "CompactionResult": "pyhudi.service.compaction.compaction_result",
     "DeduplicationResult": "pyhudi.table.repair.repair_result",
     "FileHistory": "pyhudi.table.inspect.file_status",
     "HudiTable": "pyhudi.table.hudi_table",
     "IndexChange": "pyhudi.service.indexes.change_indexes",
     "MergeBuilder": "pyhudi.table.change.merge_builder",
+    "MetricsReporter": "pyhudi.service.reporting.metrics_reporter",
     "PartitionRepair": "pyhudi.table.repair.repair_result",
     "PreCommitValidator": "pyhudi.write.options.validators",
     "PropertyChange": "pyhudi.table.repair.repair_result",
@@ -111,8 +123,11 @@ _MODULES = {
     "disable": "pyhudi.sql.enable",
     "enable": "pyhudi.sql.enable",
     "list_tables": "pyhudi.table.find_tables",
+    "register_commit_callback": "pyhudi.service.reporting.commit_callback",
     "register_key_generator": "pyhudi.keygen.user",
     "register_merger": "pyhudi.merge.custom",
+    "register_metrics_reporter": "pyhudi.service.reporting.metrics_reporter",
+    "reported_metrics": "pyhudi.service.reporting.stored_metrics",
     "register_partitioner": "pyhudi.write.options.bulk_partitioner",
     "register_validator": "pyhudi.write.options.validators",
 }

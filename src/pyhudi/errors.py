@@ -99,6 +99,10 @@ class CatalogError(HudiError):
     """A catalog outside the table does not answer or refuses; the table itself is as it was, and the next sync continues."""
 
 
+class ReportingError(HudiError):
+    """A commit callback or a metrics reporter failed; the commit that it was to report is visible."""
+
+
 class UnknownOutcomeError(HudiError):
     """The last step of a commit failed without an answer: the commit may be visible or not."""
 

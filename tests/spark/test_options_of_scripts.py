@@ -1,4 +1,4 @@
-"""Options as scripts for Apache Hudi have them, each on a fresh table: accepted, or refused for a reason that docs/options.md states."""
+"""Options as scripts for Apache Hudi have them, each on a fresh table: all are accepted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi import HudiTable
-from pyhudi.errors import UnsupportedError
 from tests.slow_cases import slow_cases
 
 pytestmark = pytest.mark.spark
@@ -169,12 +168,7 @@ hoodie.metaserver.uris thrift://localhost:9090
 hoodie.metadata.bloom.filter.fpp 0.000000001
 """
 OPTIONS = _TEXT.splitlines()
-#: Of these a script has to say what it means: the reason is in the row of docs/options.md, or in the error.
-REFUSED = {
-    "hoodie.payload.ordering.field": "hoodie.table.ordering.fields names them",
-}
 ROWS = [{"id": 1, "city": "oslo", "ts": 10, "fare": 2.5}, {"id": 2, "city": "rome", "ts": 11, "fare": 3.5}]
-REFUSED_LINES = [option for option in OPTIONS if option.split(" ")[0] in REFUSED]
 
 
 def test_there_are_as_many_as_scripts_have() -> None:
@@ -186,7 +180,7 @@ def rows(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame([(1, "oslo", 10, 2.5), (2, "rome", 11, 3.5)], "id INT, city STRING, ts BIGINT, fare DOUBLE")
 
 
-@pytest.mark.parametrize("option", slow_cases(OPTIONS, {*OPTIONS} - {*OPTIONS[::9], *REFUSED_LINES}))
+@pytest.mark.parametrize("option", slow_cases(OPTIONS, {*OPTIONS} - {*OPTIONS[::9]}))
 def test_an_option_of_a_script(rows: DataFrame, option: str, tmp_path: Path) -> None:
     name, value = option.split(" ")
     options = {
@@ -200,10 +194,5 @@ def test_an_option_of_a_script(rows: DataFrame, option: str, tmp_path: Path) -> 
     if name in ("hoodie.table.precombine.field", "hoodie.table.ordering.fields"):
         del options["hoodie.datasource.write.precombine.field"]
     writer = rows.write.format("hudi").options(**options).option(name, value).mode("append")
-    if name in REFUSED:
-        with pytest.raises(UnsupportedError, match=REFUSED[name]):
-            writer.save(str(tmp_path / "t"))
-        assert not (tmp_path / "t" / ".hoodie" / "hoodie.properties").exists()
-    else:
-        writer.save(str(tmp_path / "t"))
-        assert HudiTable.open(tmp_path / "t").count() == 2
+    writer.save(str(tmp_path / "t"))
+    assert HudiTable.open(tmp_path / "t").count() == 2

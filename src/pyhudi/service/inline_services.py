@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from pyhudi.engine.engine_protocol import Engine
-from pyhudi.errors import ConflictError, HudiError
+from pyhudi.errors import ConflictError, HudiError, ReportingError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.service.archival.inline_archival import archive_after_commit
-from pyhudi.service.cleaning.inline_cleaning import clean_after_commit, clean_before_unlock, clean_before_write
+from pyhudi.service.cleaning.inline_cleaning import EarlyClean, clean_after_commit, clean_before_unlock, clean_before_write
 from pyhudi.service.clustering.expire_clusterings import expire_after_commit as expire_clusterings_after_commit
 from pyhudi.service.clustering.inline_clustering import cluster_after_commit, cluster_before_write
 from pyhudi.service.compaction.inline_compaction import check_compaction_options, compact_after_commit
 from pyhudi.service.inline_run import InlineRun, WrittenTable
 from pyhudi.service.inline_sync import check_sync_options, sync_after_commit
 from pyhudi.service.partition_ttl.run_partition_ttl import check_ttl_options, expire_after_commit
+from pyhudi.service.reporting.inline_callback import call_after_commit, check_callback_options
+from pyhudi.service.reporting.metrics_reporter import ON as METRICS_ON
+from pyhudi.service.reporting.report_metrics import check_metrics_options, report_after_commit, report_results
 from pyhudi.service.service_engine import service_runner
 from pyhudi.spec.options import Options
 from pyhudi.spec.table.table_config import TableConfig
@@ -38,12 +42,14 @@ _Answer = TypeVar("_Answer")
 
 #: What each service has to do after a commit, in this order, and how messages call it.
 _AFTER_COMMIT: Final[tuple[tuple[str, Callable[[WrittenTable], InlineRun | None]], ...]] = (
+    ("the report of metrics", report_after_commit),
     ("rolling back expired clusterings", expire_clusterings_after_commit),
     ("cleaning", clean_after_commit),
     ("archiving", archive_after_commit),
     ("the compaction after it", compact_after_commit),
     ("the clustering after it", cluster_after_commit),
     ("dropping expired partitions", expire_after_commit),
+    ("the commit callback", call_after_commit),
     ("the synchronisation with catalogs", sync_after_commit),
 )
 
@@ -68,12 +74,16 @@ class InlineServices:
         check_compaction_options(self.options, config, self.clock)
         check_ttl_options(self.options)
         check_sync_options(self.options, config)
+        check_callback_options(self.options)
+        check_metrics_options(self.options, config)
         runner = service_runner(self.storage, self.clock, self.ids, self.options, self.engine)
         clean_before_write(runner, self.options)
         cluster_before_write(runner, self.options, config)
 
-    def before_unlock(self, table: LockedTable, committed: Committed | None, view: FileSystemView) -> Callable[[], None]:
+    def before_unlock(self, table: LockedTable, committed: Committed | None, view: FileSystemView) -> Callable[[], tuple[str, ...]]:
         """Clean what is soon done, while the lock is still held, and return what is to be called without it: the other services.
+
+        That call returns what failed, one message for each service; what runs in the background is only logged.
 
         Args:
             table: the table as it was before the commit.
@@ -83,36 +93,50 @@ class InlineServices:
         What goes wrong is logged, not raised: the write is committed, and a caller that heard of an error would repeat it.
         """
         if committed is None:
-            return lambda: None
+            return tuple
         runner = service_runner(self.storage, self.clock, self.ids, self.options, self.engine)
         written = WrittenTable(runner, table.config, table.timeline.with_instant(committed.instant), self.options, committed, view)
-        is_cleaned = self._attempt("cleaning", lambda: clean_before_unlock(written))
-        return lambda: self._after_commit(written, is_cleaned=is_cleaned is not False)
+        failures: list[str] = []
+        early = self._attempt("cleaning", lambda: clean_before_unlock(written), failures)
+        return lambda: self._after_commit(written, failures, early)
 
-    def _after_commit(self, written: WrittenTable, *, is_cleaned: bool) -> None:
+    def _after_commit(self, written: WrittenTable, failures: list[str], early: EarlyClean | None) -> tuple[str, ...]:
+        is_cleaned = early is None or early.leaves_nothing
+        if early is not None and early.result is not None:
+            self._report([early.result], 0)
         for noun, due_work in _AFTER_COMMIT:
             if due_work is not clean_after_commit or not is_cleaned:
-                self._run_due(noun, due_work, written)
+                self._run_due(noun, due_work, written, failures)
+        return tuple(failures)
 
-    def _run_due(self, noun: str, due_work: Callable[[WrittenTable], InlineRun | None], written: WrittenTable) -> None:
-        work = self._attempt(noun, lambda: due_work(written))
+    def _run_due(self, noun: str, due_work: Callable[[WrittenTable], InlineRun | None], written: WrittenTable, failures: list[str]) -> None:
+        work = self._attempt(noun, lambda: due_work(written), failures)
         if work is None:
             return
-        run = functools.partial(self._attempt, noun, functools.partial(self._run, work))
+        run = functools.partial(self._attempt, noun, functools.partial(self._run, work), failures)
         if work.in_background:
             begin_background(run)
         else:
             run()
 
     def _run(self, work: InlineRun) -> None:
-        for result in work.run():
-            _log.info("table %s: %s", self.storage.uri, result)
+        started = time.perf_counter()
+        results = tuple(work.run())
+        self._report(results, time.perf_counter() - started)
 
-    def _attempt(self, noun: str, action: Callable[[], _Answer]) -> _Answer | None:
+    def _report(self, results: Sequence[object], seconds: float) -> None:
+        for result in results:
+            _log.info("table %s: %s", self.storage.uri, result)
+        if self.options.flag(METRICS_ON):
+            report_results(self.storage, self.options, results, seconds)
+
+    def _attempt(self, noun: str, action: Callable[[], _Answer], failures: list[str]) -> _Answer | None:
         try:
             return action()
         except ConflictError as error:
             _log.info("the write to table %s is committed, %s is left to others, who are at work: %s", self.storage.uri, noun, error)
         except (HudiError, OSError) as error:
-            _log.warning("the write to table %s is committed, %s failed and is left to the next one: %s", self.storage.uri, noun, error)
+            left = "" if isinstance(error, ReportingError) else " and is left to the next one"
+            _log.warning("the write to table %s is committed, %s failed%s: %s", self.storage.uri, noun, left, error)
+            failures.append(f"{noun} failed{left}: {error}")
         return None

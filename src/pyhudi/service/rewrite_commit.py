@@ -17,6 +17,7 @@ from pyhudi.txn.commit_sequence import checksums_of_logs, complete_commit, recon
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.metadata_updates import prepare_metadata_table
 from pyhudi.txn.release import VERSION
+from pyhudi.txn.rolling_metadata import NOT_ROLLING, RollingMetadata, rolled_over
 from pyhudi.txn.schema_record import record_version
 
 
@@ -44,6 +45,7 @@ def commit_rewrite(
     schema_json: str | None = None,
     compacted: bool = False,
     replaced: Mapping[str, tuple[str, ...]] | None = None,
+    rolling: RollingMetadata = NOT_ROLLING,
     before_completion: Callable[[], None] = lambda: None,
     after_completion: Callable[[], None] = lambda: None,
 ) -> Instant:
@@ -59,6 +61,7 @@ def commit_rewrite(
         schema_json: the Avro schema that the table must still have; None where tasks wrote rows of a schema that may have grown since.
         compacted: whether the commit says that it compacted.
         replaced: file ids by partition path that the commit replaces.
+        rolling: which entries of its metadata the commit takes over from the commits before.
         before_completion: see `complete_commit`.
         after_completion: see `complete_commit`.
 
@@ -76,17 +79,18 @@ def commit_rewrite(
             f"the schema of table {table.storage.uri} was changed while {instant.action} {instant.requested} ran. Nothing of this"
             " run is visible; run it again."
         )
+    extra_metadata = {
+        WRITER_KEY: VERSION,
+        ENGINE_KEY: engine,
+        SCHEMA_KEY: stored.avro_json,
+        IDENTITY_KEY: identity_note(table.config),
+        **checksums_of_logs(results),
+        **record_version(table, instant.requested, stored.columns),
+    }
     metadata = CommitMetadata(
         stats=stats_by_partition(result.stat for result in results),
         # As of now: a writer may have added a column while the tasks ran, and readers take the schema of what completed last.
-        extra_metadata={
-            WRITER_KEY: VERSION,
-            ENGINE_KEY: engine,
-            SCHEMA_KEY: stored.avro_json,
-            IDENTITY_KEY: identity_note(table.config),
-            **checksums_of_logs(results),
-            **record_version(table, instant.requested, stored.columns),
-        },
+        extra_metadata={**rolled_over(table, rolling, extra_metadata), **extra_metadata},
         operation=operation,
         compacted=compacted,
         replaced=replaced,

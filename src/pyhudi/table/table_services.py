@@ -4,6 +4,7 @@ partition lifetimes, upgrade and downgrade.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ from pyhudi.service.cleaning.clean_result import CleanResult
 from pyhudi.service.cleaning.cleaning_service import without_empty_cleans
 from pyhudi.service.cleaning.purge_partitions import purge_partitions
 from pyhudi.service.partition_ttl import TtlResult
+from pyhudi.service.reporting.metrics_reporter import ON as METRICS_ON
+from pyhudi.service.reporting.report_metrics import report_results
 from pyhudi.service.service_engine import Progress, service_runner
 from pyhudi.service.service_executor import ServiceRequest
 from pyhudi.service.table_service import ServiceMode
@@ -127,7 +130,12 @@ class Services(RewriteServices):
         settings = archival_settings(resolved)
         with locked_table(with_lock_provider(self.storage, resolved), self.wait_s, self.clock, self.ids) as table:
             check_notes(table.storage, table.config, table.timeline)
-            return archive(table, settings, metadata_settings(resolved), dry_run=dry_run)
+            started = time.perf_counter()
+            result = archive(table, settings, metadata_settings(resolved), dry_run=dry_run)
+            seconds = time.perf_counter() - started
+        if resolved.flag(METRICS_ON) and not dry_run:
+            report_results(self.storage, resolved, [result], seconds)
+        return result
 
     @progress_bar("partition TTL")
     def ttl(self, *, options: Mapping[str, str] | None = None, dry_run: bool = False) -> TtlResult:

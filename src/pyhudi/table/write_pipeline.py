@@ -34,6 +34,7 @@ from pyhudi.txn.completing_write import CompletingWrite, KeyScope
 from pyhudi.txn.locked_table import TableState
 from pyhudi.txn.optimistic import OptimisticTransaction, begin_optimistic
 from pyhudi.txn.release import VERSION
+from pyhudi.txn.rolling_metadata import NOT_ROLLING, RollingMetadata
 from pyhudi.txn.schema_record import record_version
 from pyhudi.txn.transaction import Committed, Transaction, begin
 from pyhudi.write.input.prepare_rows import TableSchema, record_context
@@ -67,15 +68,17 @@ def write_rows(table: OpenTable, request: WriteRequest, config: WriteConfig, tag
     work, results, committed, run_services = repeated(
         lambda: _write_once(table, request, config, tagger, services), config.concurrency.retries
     )
-    run_services()
+    failures = run_services()
     counts = count_results(results, work.batch.late)
     result = write_result(committed, work.plan, counts, work.batch.tagging, time.perf_counter() - started)
-    return result if committed is None else replace(result, new_columns=work.new_columns, widened_columns=work.widened_columns)
+    if committed is None:
+        return result
+    return replace(result, new_columns=work.new_columns, widened_columns=work.widened_columns, failed_services=failures)
 
 
 def _write_once(
     table: OpenTable, request: WriteRequest, config: WriteConfig, tagger: Tagger, services: InlineServices
-) -> tuple[PlannedWrite, list[TaskResult], Committed | None, Callable[[], None]]:
+) -> tuple[PlannedWrite, list[TaskResult], Committed | None, Callable[[], tuple[str, ...]]]:
     """Tag, plan, write and commit the rows; the services that are due are to be called without the lock."""
     with _begin(table, request.operation, config) as txn, _planned(table, txn, request, config, tagger) as work:
         return work, *_carry_out(txn, request, work, config, services)
@@ -111,11 +114,11 @@ def _planned(
 
 def _carry_out(
     txn: Transaction, request: WriteRequest, work: PlannedWrite, config: WriteConfig, services: InlineServices
-) -> tuple[list[TaskResult], Committed | None, Callable[[], None]]:
+) -> tuple[list[TaskResult], Committed | None, Callable[[], tuple[str, ...]]]:
     """Run the tasks of a plan, commit what they wrote, and clean what is soon done; no commit where nothing changes."""
     operation, tagging = request.operation, work.batch.tagging
-    if work.plan.changes_nothing:
-        return [], None, _nothing
+    if work.plan.changes_nothing and not config.commits_empty:
+        return [], None, tuple
     if isinstance(txn, OptimisticTransaction):
         txn.check_buckets(is_bucketed=tagging.layout is not None, is_consistent=tagging.layout is not None and tagging.layout.is_consistent)
     profile = None if operation is Operation.BULK_INSERT else inflight_metadata(work.batch.profile, operation)
@@ -123,8 +126,8 @@ def _carry_out(
     txn.start(profile, schema_json=work.schema.avro_json, history=history_of(work.schema.columns))
     _create_layout_files(txn.table.storage, work.plan)
     results = work.batch.run_tasks(work.plan)
-    if work.plan.is_stream and not results:
-        return results, None, _nothing
+    if work.plan.is_stream and not results and not config.commits_empty:
+        return results, None, tuple
     by_bucket = tagging.layout is not None
     completing = CompletingWrite(results, work.plan.replaced, by_bucket, _key_scope(txn.table.config, request, work))
     with txn.completing(completing):
@@ -132,12 +135,8 @@ def _carry_out(
         if isinstance(txn, OptimisticTransaction):
             schema = agreed_schema(txn, work.stored, state_before(txn.table)[0], schema)
         run_validators(config.validators, txn, results, (work.stored, schema), work.plan.replaced)
-        committed = commit(txn, work.plan, results, schema, new_in_logs=by_bucket)
+        committed = commit(txn, work.plan, results, schema, new_in_logs=by_bucket, rolling=config.rolling)
         return results, committed, services.before_unlock(txn.table, committed, txn.view)
-
-
-def _nothing() -> None:
-    """Run no service."""
 
 
 def _key_scope(config: TableConfig, request: WriteRequest, work: PlannedWrite) -> KeyScope | None:
@@ -165,7 +164,13 @@ def _create_layout_files(storage: Storage, plan: WritePlan) -> None:
 
 
 def commit(
-    txn: Transaction, plan: WritePlan, results: Sequence[TaskResult], schema: TableSchema, *, new_in_logs: bool = False
+    txn: Transaction,
+    plan: WritePlan,
+    results: Sequence[TaskResult],
+    schema: TableSchema,
+    *,
+    new_in_logs: bool = False,
+    rolling: RollingMetadata = NOT_ROLLING,
 ) -> Committed:
     """Make a planned write visible; its metadata say which engine ran, and why, and whether logs may begin records."""
     extra_metadata = {WRITER_KEY: VERSION, ENGINE_KEY: plan.engine, ENGINE_REASON_KEY: plan.reason}
@@ -173,4 +178,11 @@ def commit(
         extra_metadata[LOG_INSERTS_KEY] = "true"
     extra_metadata |= record_version(txn.table, txn.instant, schema.columns)
     history = history_of(schema.columns)
-    return txn.commit(results, schema_json=schema.avro_json, history=history, replaced=plan.replaced, extra_metadata=extra_metadata)
+    return txn.commit(
+        results,
+        schema_json=schema.avro_json,
+        history=history,
+        replaced=plan.replaced,
+        extra_metadata=extra_metadata,
+        rolling=rolling,
+    )

@@ -32,6 +32,7 @@ from pyhudi.txn.locked_table import LockedTable, locked_table
 from pyhudi.txn.markers import delete_files_of
 from pyhudi.txn.metadata_updates import find_metadata_table, prepare_metadata_table
 from pyhudi.txn.new_key_conflicts import check_new_keys
+from pyhudi.txn.rolling_metadata import NOT_ROLLING, RollingMetadata
 from pyhudi.txn.transaction import Committed, RollBack, Transaction, check_version
 from pyhudi.txn.write_conflicts import ComparedWrite, check_conflicts
 
@@ -130,11 +131,14 @@ class OptimisticTransaction(Transaction):
         history: SchemaHistory | None = None,
         replaced: Mapping[str, tuple[str, ...]] | None = None,
         extra_metadata: Mapping[str, str] | None = None,
+        rolling: RollingMetadata = NOT_ROLLING,
     ) -> Committed:
         """Make the write visible, within `completing`; arguments and errors as in `Transaction.commit`."""
         self.table, self._in_step = prepare_metadata_table(self.table, schema_json, self._settings, self._metadata_state, history=history)
         self._in_step = None if self._in_step is None else self._in_step.in_order(self.instant)
-        committed = super().commit(results, schema_json=schema_json, history=history, replaced=replaced, extra_metadata=extra_metadata)
+        committed = super().commit(
+            results, schema_json=schema_json, history=history, replaced=replaced, extra_metadata=extra_metadata, rolling=rolling
+        )
         self.is_committed = True
         return committed
 

@@ -34,6 +34,7 @@ from pyhudi.txn.heartbeats import Heartbeat
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked_table import LockedTable, locked_table
 from pyhudi.txn.metadata_updates import find_metadata_table, prepare_metadata_table
+from pyhudi.txn.rolling_metadata import NOT_ROLLING, RollingMetadata, rolled_over
 
 
 class RollBack(Protocol):
@@ -122,6 +123,7 @@ class Transaction:
         history: SchemaHistory | None = None,
         replaced: Mapping[str, tuple[str, ...]] | None = None,
         extra_metadata: Mapping[str, str] | None = None,
+        rolling: RollingMetadata = NOT_ROLLING,
     ) -> Committed:
         """Make the write visible.
 
@@ -131,6 +133,7 @@ class Transaction:
             history: that of the schema, if the table keeps one.
             replaced: file ids by partition path that this write replaces, for operations that do.
             extra_metadata: further entries of the commit's metadata.
+            rolling: which entries it takes over from the commits before.
 
         Raises:
             ConflictError: another writer came between, or could take this one for dead; nothing is visible.
@@ -141,13 +144,14 @@ class Transaction:
         table, stats = self.table, [result.stat for result in results]
         if self._sends_heartbeats:
             self._heartbeat.check_alive()
+        stated = {**self._extra_metadata, **(extra_metadata or {})}
         reconcile_files(table.storage, self.instant, stats)
         self._check_unchanged(self._inflight)
         metadata = CommitMetadata(
             stats=stats_by_partition(stats),
             extra_metadata={
-                **self._extra_metadata,
-                **(extra_metadata or {}),
+                **rolled_over(table, rolling, stated),
+                **stated,
                 SCHEMA_KEY: schema_json,
                 IDENTITY_KEY: identity_note(table.config),
                 **checksums_of_logs(results),

@@ -35,7 +35,8 @@ class WriteResult(ShownResult):
     what is stored (a smaller ordering value); None when ordered rows went to log files, of which only whoever merges them can tell.
     `bytes_written` are those of base and log files. `index` is the kind of index that found the records, None when none was asked,
     and `index_reason` says why it was that one. `new_columns` are those that the write added to the table,
-    `widened_columns` those that it gave a wider type; fields of structs by dotted names.
+    `widened_columns` those that it gave a wider type; fields of structs by dotted names. `failed_services` says what failed after the
+    commit, which is visible all the same: table services, the commit callback, the synchronisation with catalogs.
     """
 
     instant: str | None
@@ -54,6 +55,7 @@ class WriteResult(ShownResult):
     index_reason: str = ""
     new_columns: tuple[str, ...] = ()
     widened_columns: tuple[str, ...] = ()
+    failed_services: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         name = self.operation.value.lower()
@@ -63,13 +65,14 @@ class WriteResult(ShownResult):
         files = f"{self.files_written} file{'' if self.files_written == 1 else 's'}"
         added = f"; new columns: {', '.join(self.new_columns)}" if self.new_columns else ""
         widened = f"; widened columns: {', '.join(self.widened_columns)}" if self.widened_columns else ""
+        failed = "".join(f"; {failure}" for failure in self.failed_services)
         written = f"{files}, {_size(self.bytes_written)}, {self.seconds:.3f} s ({self.engine})"
-        return f"{name} {self.instant}: {', '.join(counts)}; {written}{added}{widened}"
+        return f"{name} {self.instant}: {', '.join(counts)}; {written}{added}{widened}{failed}"
 
     def to_dict(self) -> dict[str, str | int | float | list[str] | None]:
         """Return the fields as values that JSON knows; `ignored` is the former name of `late_dropped`, there for one release."""
         fields = dataclasses.asdict(self)
-        lists = {"new_columns": list(self.new_columns), "widened_columns": list(self.widened_columns)}
+        lists = {name: list(fields[name]) for name in ("new_columns", "widened_columns", "failed_services")}
         return {**fields, "ignored": self.late_dropped, "operation": self.operation.value, **lists}
 
     @property

@@ -126,9 +126,9 @@ def test_one_that_looks_like_a_misspelt_short_name_is_warned_of_once(name: str, 
 #: What users of Apache Hudi state in every job, and what no write of this release needs.
 SERVICES = {
     "hoodie.gcp.bigquery.sync.project_id": "p",
-    "hoodie.metrics.on": "true",
-    "hoodie.metrics.reporter.type": "PROMETHEUS",
-    "hoodie.write.commit.callback.on": "true",
+    "hoodie.table.service.manager.enabled": "true",
+    "hoodie.table.service.manager.uris": "http://manager",
+    "hoodie.metadata.metrics.enable": "true",
 }
 
 
@@ -150,7 +150,7 @@ def test_they_are_refused_where_that_is_asked_for(name: str, strict: str) -> Non
 
 def test_a_service_that_is_switched_off_is_not_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     warn_unserved.cache_clear()
-    resolve({"hoodie.metrics.on": "false"})
+    resolve({"hoodie.metadata.metrics.enable": "false"})
     assert caplog.records == []
 
 
@@ -162,7 +162,6 @@ def test_a_service_that_is_switched_off_is_not_warned_of(caplog: pytest.LogCaptu
         ("hoodie.metadata.write.concurrency.mode", "optimistic_concurrency_control"),
         ("hoodie.merge.allow.duplicate.on.inserts", "false"),
         ("hoodie.record.merge.property.any", "x"),
-        ("hoodie.payload.ordering.field", "ts"),
         ("hoodie.keygen.datetime.parser.class", "org.mine.Parser"),
         ("hoodie.table.base.file.format", "ORC"),
         ("hoodie.timeline.path", "elsewhere"),

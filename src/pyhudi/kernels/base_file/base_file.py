@@ -72,7 +72,8 @@ class RecordContext:
     `delete_marker`. `fill_policy` says which values of the newer of two versions are filled from the older one, `merger` merges two
     versions in the mode CUSTOM. With `combines_by_ordering` rows of one batch go by their ordering values, whatever the mode.
     `change_log` says what is logged of changes, None for nothing. `virtual_key` says how the keys of files without meta columns come
-    from the data. `path_columns` come with incoming rows and say their partition; no file holds them.
+    from the data. `path_columns` come with incoming rows and say their partition; no file holds them. `event_time_field` is the field
+    whose least and greatest value the statistics of files state.
     """
 
     name: str
@@ -89,6 +90,7 @@ class RecordContext:
     change_log: LoggingMode | None = None
     virtual_key: KeyFields | None = None
     path_columns: tuple[pa.Field, ...] = ()
+    event_time_field: str | None = None
 
     @property
     def incoming_schema(self) -> pa.Schema:

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from pyhudi.codec.parquet.footer_edit import without_bounds
 from pyhudi.kernels.arrays.byte_size import byte_size, rows_of_bytes
+from pyhudi.kernels.arrays.event_times import EventTimes
 from pyhudi.kernels.arrays.leaf_columns import columns_with_nan
 from pyhudi.kernels.base_file.base_file import (
     FOOTER_AVRO_SCHEMA,
@@ -50,6 +51,7 @@ class BaseFileWriter:
         self._waiting: list[pa.Table] = []
         self._waiting_bytes = 0
         self._keys = KeyRange()
+        self.event_times = None if context.event_time_field is None else EventTimes(context.event_time_field)
         self.rows = 0
 
     def append(self, rows: pa.Table, *, known_keys: bool = False) -> None:
@@ -62,6 +64,8 @@ class BaseFileWriter:
         if self._context.virtual_key is not None:
             rows = without_identity(rows)
         self._take_keys(rows.column(RECORD_KEY), known_keys=known_keys)
+        if self.event_times is not None:
+            self.event_times.extend(rows)
         group_bytes = self._settings.row_group_bytes
         rows_per_group = rows_of_bytes(rows, group_bytes)
         for start in range(0, rows.num_rows, rows_per_group):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from pyhudi.kernels.arrays.event_times import EventTimes
 from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.write_columns import commit_time_deletes, marked_deletes
 from pyhudi.kernels.keys.keyed_rows import keyed_batches
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 class _Counts:
     updates: int
     deletes: int
+    min_event_time: int | None = None
+    max_event_time: int | None = None
 
 
 def run_append_task(
@@ -61,7 +64,7 @@ def run_append_task(
     blocks = _blocks(live, deletes, context, settings, task)
     written = list(_write_files(storage, settings, task, blocks))
     spent = int((time.perf_counter() - started) * 1000)
-    counts = _Counts(live.num_rows, deletes.num_rows)
+    counts = _Counts(live.num_rows, deletes.num_rows, *_event_times(live, context))
     nothing = _Counts(0, 0)
     late = None if context.compared_fields and not by_commit_time.all() else 0
     # Which rows went to which file is nowhere asked for: the first file's statistics count them all.
@@ -69,6 +72,15 @@ def run_append_task(
         TaskResult(_stat(context, task, name, size, nothing if number else counts, spent), late, task.path(name), {task.path(name): crc})
         for number, (name, size, crc) in enumerate(written)
     ]
+
+
+def _event_times(rows: pa.Table, context: RecordContext) -> tuple[int | None, int | None]:
+    """Return the least and the greatest event time of rows, where they are tracked and the rows have all columns."""
+    if context.event_time_field is None or context.event_time_field.partition(".")[0] not in rows.column_names:
+        return None, None
+    times = EventTimes(context.event_time_field)
+    times.extend(rows)
+    return times.least, times.greatest
 
 
 def _blocks(live: pa.Table, deletes: pa.Table, context: RecordContext, settings: WriterSettings, task: AppendTask) -> Iterator[bytes]:
@@ -113,6 +125,8 @@ def _stat(context: RecordContext, task: AppendTask, name: LogFileName, size: int
         log_offset=0,
         base_file=base,
         log_files=(*before, str(name)),
+        min_event_time=counts.min_event_time,
+        max_event_time=counts.max_event_time,
         total_upsert_ms=spent_ms,
     )
 

@@ -51,7 +51,8 @@ def open_rewrite(
     """
     keys = KeyFilter.for_rows_after(storage, base, context, settings)
     with open_groups(storage, base, context, settings) as stored:
-        unchanged = {} if stored is None else _unchanged(stored, incoming)
+        # Event times are those of all rows of the new file, so all are read.
+        unchanged = {} if stored is None or context.event_time_field is not None else _unchanged(stored, incoming)
         if stored is None or not unchanged:
             with BaseFileWriter(output, context, settings, keys) as writer:
                 yield writer, _old_rows(storage, context, base, 0 if incoming is None else incoming.num_rows)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 import pyarrow as pa
 
+from pyhudi.kernels.arrays.event_times import EventTimes
 from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.base_file_writer import BaseFileWriter
 from pyhudi.kernels.base_file.bloom_columns import KeyFilter
@@ -133,10 +134,10 @@ def run_write_task(
     ensure_partition(storage, task.partition_path, task.instant)
     log = _change_log(storage, context, settings, task)
     with storage.open_output(task.path) as output, log or contextlib.nullcontext():
-        counts, written = _write(storage, context, settings, task, output, keyed_batches(rows, context), log)
+        counts, writer = _write(storage, context, settings, task, output, keyed_batches(rows, context), log)
         size = output.tell()
     spent = int((time.perf_counter() - started) * 1000)
-    stat = _stat(task, counts, written, size, spent)
+    stat = _with_event_times(_stat(task, counts, writer.rows, size, spent), writer.event_times)
     if log is None:
         return TaskResult(stat, counts.late_dropped, task.path)
     return TaskResult(replace(stat, cdc_stats=log.stats), counts.late_dropped, task.path, log.crc32)
@@ -157,19 +158,19 @@ def _write(
     output: BinaryIO,
     rows: Iterator[pa.Table],
     log: ChangeLog | None,
-) -> tuple[_Counts, int]:
-    """Write the file; return what was done, and how many rows it has."""
+) -> tuple[_Counts, BaseFileWriter]:
+    """Write the file; return what was done, and the writer, which knows how many rows it has."""
     stamp = MetaColumnWriter(task.instant, task.write_token.split("-", 1)[0], task.partition_path, str(task.file_name))
     if task.base is None:
         with BaseFileWriter(output, context, settings, KeyFilter.for_rows_after(storage, None, context, settings)) as writer:
-            return _create(context, writer, stamp, rows, None), writer.rows
+            return _create(context, writer, stamp, rows, None), writer
     incoming = None if task.append_only else pa.concat_tables(rows)
     with open_rewrite(storage, context, settings, task.base, str(task.file_name), output, incoming) as (writer, old):
         if incoming is not None:
-            return _merge(context, writer, stamp, old, incoming, log), writer.rows
+            return _merge(context, writer, stamp, old, incoming, log), writer
         for batch in old:
             writer.append(stamp.carried_over(batch, context.file_schema), known_keys=True)
-        return _create(context, writer, stamp, rows, log), writer.rows
+        return _create(context, writer, stamp, rows, log), writer
 
 
 def _create(
@@ -213,6 +214,10 @@ def _merge(
 def _stat(task: WriteTask, counts: _Counts, rows: int, size: int, spent_ms: int) -> WriteStat:
     stat = base_file_stat(FileGroupId(task.partition_path, task.file_id), task.path, task.base, counts, rows=rows, size=size)
     return replace(stat, total_create_ms=spent_ms) if task.base is None else replace(stat, total_upsert_ms=spent_ms)
+
+
+def _with_event_times(stat: WriteStat, times: EventTimes | None) -> WriteStat:
+    return stat if times is None else replace(stat, min_event_time=times.least, max_event_time=times.greatest)
 
 
 def base_file_stat(group: FileGroupId, path: str, base: BaseFile | None, counts: RowCounts, *, rows: int, size: int) -> WriteStat:

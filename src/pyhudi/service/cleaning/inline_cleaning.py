@@ -47,6 +47,14 @@ class EarlyPlan:
     planned: PlannedClean
 
 
+@dataclass(frozen=True, slots=True)
+class EarlyClean:
+    """What a clean before the release of the lock did, and whether that leaves nothing to the clean after it."""
+
+    leaves_nothing: bool
+    result: CleanResult | None = None
+
+
 def clean_before_write(runner: ServiceRunner, options: Options) -> None:
     """Check the options of cleaning, and clean before the write if they ask for it. The table's lock must be free.
 
@@ -59,8 +67,8 @@ def clean_before_write(runner: ServiceRunner, options: Options) -> None:
         clean(runner, Cleaning(settings, metadata_settings(options)))
 
 
-def clean_before_unlock(table: WrittenTable) -> bool:
-    """Clean while the write still holds the table's lock, and tell whether that leaves nothing to `clean_after_commit`.
+def clean_before_unlock(table: WrittenTable) -> EarlyClean:
+    """Clean while the write still holds the table's lock, and return what that leaves to `clean_after_commit`.
 
     Raises:
         ConflictError: another process is cleaning the table.
@@ -68,18 +76,17 @@ def clean_before_unlock(table: WrittenTable) -> bool:
     """
     settings, state = clean_settings(table.options), table.commit.state
     if state is None or not settings.automatic or settings.in_background or pending_cleans(table.timeline) or _has_failed_writes(table):
-        return False
+        return EarlyClean(leaves_nothing=False)
     note_touched(table.runner.storage, table.commit.instant, table.commit.metadata)
     try:
         planned = _early_plan(table, settings)
     except CorruptTableError:
-        return False
+        return EarlyClean(leaves_nothing=False)
     if planned is None or planned.files > _FEW:
-        return planned is None
+        return EarlyClean(leaves_nothing=planned is None)
     service = Cleaning(settings, metadata_settings(table.options), state.sync)
     with exclusive(service, table.runner):
-        _log.info("table %s: %s", table.runner.storage.uri, _carry_out(table.runner, service, state.table, planned))
-    return True
+        return EarlyClean(leaves_nothing=True, result=_carry_out(table.runner, service, state.table, planned))
 
 
 def clean_after_commit(table: WrittenTable) -> InlineRun | None:

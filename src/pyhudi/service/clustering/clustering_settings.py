@@ -10,6 +10,7 @@ from pyhudi.service.clustering.rewrite_settings import RewriteSettings, plan_cla
 from pyhudi.service.run_mode import RunMode
 from pyhudi.spec.options import Options
 from pyhudi.txn.failed_writes_policy import FailedWritesPolicy, failed_writes_settings
+from pyhudi.txn.rolling_metadata import NOT_ROLLING, RollingMetadata, rolling_metadata
 
 _RESIZE_PLAN = "SparkConsistentBucketClusteringPlanStrategy"
 #: The classes by which Apache Hudi runs the resizing of buckets of consistent hashing; the first one is in pyhudi's plans.
@@ -50,6 +51,7 @@ class ClusteringSettings:
     #: Whether buckets of consistent hashing are resized or file groups rewritten; None for what fits the table.
     resizes: bool | None
     rewrite: RewriteSettings
+    rolling: RollingMetadata = NOT_ROLLING
 
 
 def clustering_settings(options: Options) -> ClusteringSettings:
@@ -77,6 +79,7 @@ def clustering_settings(options: Options) -> ClusteringSettings:
         hash_fields=index_options(options).hash_fields,
         resizes=resizes or (None if plan is None and run is None else False),
         rewrite=rewrite_settings(Options() if resizes else options),
+        rolling=rolling_metadata(options),
     )
 
 

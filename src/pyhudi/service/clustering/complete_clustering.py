@@ -21,11 +21,14 @@ from pyhudi.service.rewrite_commit import check_inflight, commit_rewrite
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.instant import Instant
 from pyhudi.txn.locked_table import LockedTable
+from pyhudi.txn.rolling_metadata import NOT_ROLLING, RollingMetadata
 
 _log = logging.getLogger(__name__)
 
 
-def complete(table: LockedTable, work: StartedResizing, results: Sequence[TaskResult], engine: str) -> Instant:
+def complete(
+    table: LockedTable, work: StartedResizing, results: Sequence[TaskResult], engine: str, rolling: RollingMetadata = NOT_ROLLING
+) -> Instant:
     """Complete the resizing, and return the completed instant; `engine` names what ran the tasks.
 
     Raises:
@@ -50,6 +53,7 @@ def complete(table: LockedTable, work: StartedResizing, results: Sequence[TaskRe
         operation=Operation.CLUSTER,
         schema_json=work.schema_json,
         replaced=_replaced(work.groups),
+        rolling=rolling,
         before_completion=store_hashing_metadata,
         after_completion=lambda: _mark(table, hashing_by_path, instant.requested),
     )

@@ -68,7 +68,7 @@ class BucketResizing(TableService[ResizePlan, StartedResizing, list[TaskResult],
 
     def complete(self, table: LockedTable, work: StartedResizing, outcome: list[TaskResult], engine: str) -> ClusteringResult:
         """Complete the resizing; see `pyhudi.service.clustering.complete_clustering.complete`."""
-        done = complete(table, work, outcome, engine)
+        done = complete(table, work, outcome, engine, self.settings.rolling)
         return completed(planned_resizing(work.groups, done), done, outcome, engine)
 
     def planned_result(self, plan: ResizePlan, instant: Instant | None) -> ClusteringResult:

@@ -137,7 +137,10 @@ class GroupRewriting(TableService[RewritePlan, StartedRewrite, list[TaskResult],
         check_inflight(table, work.instant)
         _current_slices(table, work.instant, work.plan.groups)
         replaced = _replaced(work.plan.groups)
-        done = commit_rewrite(table, work.instant, outcome, work.context, engine, operation=Operation.CLUSTER, replaced=replaced)
+        rolling = self.settings.rolling
+        done = commit_rewrite(
+            table, work.instant, outcome, work.context, engine, operation=Operation.CLUSTER, replaced=replaced, rolling=rolling
+        )
         return completed(planned_rewrite(work.plan, done), done, outcome, engine)
 
     def planned_result(self, plan: RewritePlan, instant: Instant | None) -> ClusteringResult:

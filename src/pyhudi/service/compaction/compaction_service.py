@@ -111,7 +111,9 @@ class Compaction(TableService[CompactionPlan, StartedCompaction, list[TaskResult
         check_inflight(table, work.instant)
         retained = _retained(table, work, outcome)
         operation = _OPERATIONS[work.instant.action]
-        done = commit_rewrite(table, work.instant, retained, work.context, engine, operation=operation, compacted=True)
+        done = commit_rewrite(
+            table, work.instant, retained, work.context, engine, operation=operation, compacted=True, rolling=self.settings.rolling
+        )
         return completed_result(work, done, retained, engine)
 
     def planned_result(self, plan: CompactionPlan, instant: Instant | None) -> CompactionResult:

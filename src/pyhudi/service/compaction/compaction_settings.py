@@ -9,6 +9,7 @@ from datetime import date
 from pyhudi.service.compaction.compaction_strategies import Strategy, StrategyLimits, strategies_of
 from pyhudi.service.run_mode import RunMode
 from pyhudi.spec.options import Options
+from pyhudi.txn.rolling_metadata import RollingMetadata, rolling_metadata
 
 
 class Trigger(enum.StrEnum):
@@ -34,6 +35,7 @@ class CompactionSettings:
     default_base_bytes: int
     log_inline: bool
     log_blocks: int
+    rolling: RollingMetadata
 
 
 def compaction_settings(options: Options, today: date) -> CompactionSettings:
@@ -59,6 +61,7 @@ def compaction_settings(options: Options, today: date) -> CompactionSettings:
         default_base_bytes=options.integer("hoodie.parquet.max.file.size"),
         log_inline=options.flag("hoodie.log.compaction.inline"),
         log_blocks=options.integer("hoodie.log.compaction.blocks.threshold"),
+        rolling=rolling_metadata(options),
     )
 
 

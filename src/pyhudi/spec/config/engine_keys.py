@@ -5,7 +5,7 @@ Those that only tune it are harmless here; a class of one's own would change wha
 
 from __future__ import annotations
 
-from pyhudi.spec.config.config_key import ConfigKey, harmless, refused, unserved
+from pyhudi.spec.config.config_key import ConfigKey, harmless, refused
 
 ENGINE: tuple[ConfigKey, ...] = (
     *harmless(
@@ -50,9 +50,6 @@ ENGINE: tuple[ConfigKey, ...] = (
         hoodie.write.merge.handle.class hoodie.write.merge.handle.fallback=true,false hoodie.datasource.partition_extractor_class
         hoodie.table.partition_extractor_class hoodie.datasource.read.partition.value.extractor.enabled=false
         """,
-    ),
-    *unserved(
-        "callbacks after a commit come with a later release", "hoodie.write.commit.callback.on=false hoodie.write.commit.callback.**"
     ),
     *harmless("is for Apache Flink", "hoodie.parquet.flink.* hoodie.parquet.write.utc-timezone.enabled"),
     *refused(

@@ -38,6 +38,7 @@ TABLES: tuple[ConfigKey, ...] = (
             "hoodie.table.precombine.field",
             "hoodie.datasource.write.precombine.field",
             "hoodie.datasource.write.ordering.fields",
+            "hoodie.payload.ordering.field",
             "preCombineField",
             "orderingFields",
         ),
@@ -131,7 +132,11 @@ TABLES: tuple[ConfigKey, ...] = (
         f"several base file formats in one table: that {_LATER}",
         "hoodie.table.multiple.base.file.formats.enable=false",
     ),
-    *refused(f"a column that names each row's operation {_LATER}", "hoodie.allow.operation.metadata.field=false"),
+    *refused(
+        "only Apache Flink fills the column _hoodie_operation; on Spark, Apache Hudi 1.2.0 loses upserts and deletes of a merge-on-read"
+        " table with it",
+        "hoodie.allow.operation.metadata.field=false",
+    ),
     *refused(
         "it is no setting of a merger that is known here",
         "payloadType hoodie.record.merge.property.**",

@@ -5,7 +5,7 @@ Rules: `DataSourceWriteOptions`, `HoodieWriteConfig`, `HoodieIndexConfig`, `Hood
 
 from __future__ import annotations
 
-from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, refused, served, unserved
+from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, refused, served
 
 _LATER = "comes with a later release"
 
@@ -186,7 +186,12 @@ WRITING: tuple[ConfigKey, ...] = (
         default="FAIL",
         choices=("FAIL", "WARN_LOG"),
     ),
-    *refused("a write that changes nothing makes no commit", "hoodie.allow.empty.commit=false"),
+    served(
+        "hoodie.allow.empty.commit",
+        "A write that changes nothing makes a commit without files, such as for its metadata; without it there is none.",
+        Kind.FLAG,
+        "false",
+    ),
     *refused(
         "the types are DIRECT and TIMELINE_SERVER_BASED; with both, markers are files of their own here",
         "hoodie.write.markers.type=direct,timeline_server_based",
@@ -246,9 +251,16 @@ WRITING: tuple[ConfigKey, ...] = (
         "Options whose names begin with this go into the metadata of the commit.",
         default="_",
     ),
-    *refused(
-        f"metadata that one commit hands on to the next: that {_LATER}",
-        "hoodie.write.rolling.metadata.*",
+    served(
+        "hoodie.write.rolling.metadata.keys",
+        "Entries of the metadata, with commas, that each commit takes over from the newest commit that has them.",
+        default="",
+    ),
+    served(
+        "hoodie.write.rolling.metadata.timeline.lookback.commits",
+        "How many commits these are looked for in.",
+        Kind.POSITIVE,
+        "10",
     ),
     served(
         "hoodie.datasource.write.streaming.checkpoint.identifier",
@@ -277,10 +289,13 @@ WRITING: tuple[ConfigKey, ...] = (
     *refused(
         "streams are written by Spark; its utilities for other sources are Apache Hudi's own", "hoodie.streamer.** hoodie.deltastreamer.**"
     ),
-    *unserved(
-        f"event times in a commit's statistics: that {_LATER}",
-        "hoodie.payload.event.time.field hoodie.write.track.event.time.watermark=false",
+    served(
+        "hoodie.write.track.event.time.watermark", "Statistics of commits state the least and the greatest event time.", Kind.FLAG, "false"
+    ),
+    served(
+        "hoodie.payload.event.time.field",
+        "The field with event times: seconds or milliseconds since 1970, timestamps or dates.",
+        default="",
     ),
     *refused("the path of a table is what save() and load() are given, or its LOCATION", "hoodie.base.path"),
-    *refused("hoodie.table.ordering.fields names them", "hoodie.payload.ordering.field"),
 )

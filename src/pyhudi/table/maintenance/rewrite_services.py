@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -12,10 +13,14 @@ from pyhudi.service.cleaning.cleaning_service import Cleaning
 from pyhudi.service.clustering.clustering_result import ClusteringResult
 from pyhudi.service.clustering.expire_clusterings import expire_clusterings
 from pyhudi.service.compaction.compaction_result import CompactionResult
+from pyhudi.service.reporting.metrics_reporter import ON as METRICS_ON
+from pyhudi.service.reporting.report_metrics import check_metrics_options, report_results
 from pyhudi.service.service_engine import Progress, service_runner
 from pyhudi.service.service_executor import Service, ServiceRequest, serve
 from pyhudi.service.table_service import Result, ServiceMode
 from pyhudi.spec.options import Options, resolve
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.maintenance.index_services import IndexServices
 from pyhudi.table.services_by_options import clustering, compaction, log_compaction
 
@@ -138,5 +143,11 @@ class RewriteServices(IndexServices):
         service, runner = make(resolved), service_runner(self.storage, self.clock, self.ids, resolved, engine, progress)
         if isinstance(service, Cleaning) and not request.dry_run:
             expire_clusterings(runner, resolved)
+        if resolved.flag(METRICS_ON):
+            check_metrics_options(resolved, TableConfig(load_properties(self.storage)))
+        started = time.perf_counter()
         with progress_bar(service.name) if progress is None else without_progress():
-            return serve(service, runner, request)
+            results = serve(service, runner, request)
+        if resolved.flag(METRICS_ON) and not request.dry_run:
+            report_results(self.storage, resolved, results, time.perf_counter() - started)
+        return results

@@ -21,6 +21,7 @@ from pyhudi.spec.table.key_generator import KeyGeneratorType, parse_key_generato
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.txn.concurrency import SINGLE_WRITER, Concurrency, concurrency
 from pyhudi.txn.failed_writes_policy import EAGER, FailedWritesSettings, failed_writes_settings
+from pyhudi.txn.rolling_metadata import NOT_ROLLING, RollingMetadata, rolling_metadata
 from pyhudi.write.input.data_columns import MissingColumns, missing_columns
 from pyhudi.write.options.bulk_layout import BulkLayout, bulk_layout
 from pyhudi.write.options.validate_options import check_agreement
@@ -28,6 +29,8 @@ from pyhudi.write.options.validators import Validators, validators_of
 from pyhudi.write.tagging.tag import KeyRules
 
 MAX_FILE_ROWS: Final = "pyhudi.parquet.max.file.rows"
+EVENT_TIME_FIELD: Final = "hoodie.payload.event.time.field"
+_TRACKS_EVENT_TIMES = "hoodie.write.track.event.time.watermark"
 _GENERATOR = "hoodie.datasource.write.keygenerator.type"
 _COMBINE = {Operation.UPSERT: "hoodie.combine.before.upsert", Operation.DELETE: "hoodie.combine.before.delete"}
 #: Hudi's names of codecs that Parquet calls otherwise.
@@ -42,6 +45,8 @@ class WriteConfig:
     files of a partition take new records. `rules` say what happens to rows of one key, `index` what the options say of the index, which
     `pyhudi.index.resolve_index` resolves. `extra_metadata` go into the metadata of the commit, `bulk` is the layout of a bulk insert.
     Table services of the write read their own options from `options`. `instant` is the time of a write whose time the format has fixed.
+    Statistics state the event times of `event_time_field`; with `commits_empty` a write that changes nothing makes a commit; `rolling`
+    says which entries of the metadata each commit takes over from the one before.
     """
 
     options: Options
@@ -59,6 +64,9 @@ class WriteConfig:
     failed_writes: FailedWritesSettings = EAGER
     concurrency: Concurrency = SINGLE_WRITER
     instant: str | None = None
+    event_time_field: str | None = None
+    commits_empty: bool = False
+    rolling: RollingMetadata = NOT_ROLLING
 
 
 def choose(options: Options, config: TableConfig, operation: Operation) -> WriteConfig:
@@ -98,7 +106,24 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Write
         validators=validators_of(options),
         failed_writes=failed_writes_settings(options),
         concurrency=concurrency(options),
+        event_time_field=_event_time_field(options),
+        commits_empty=options.flag("hoodie.allow.empty.commit"),
+        rolling=rolling_metadata(options),
     )
+
+
+def _event_time_field(options: Options) -> str | None:
+    """Return the field of event times, None where they are not tracked.
+
+    Raises:
+        OptionError: they are to be tracked, and no field is named.
+    """
+    if not options.flag(_TRACKS_EVENT_TIMES):
+        return None
+    field_name = options.text(EVENT_TIME_FIELD).strip()
+    if not field_name:
+        raise OptionError(f"{_TRACKS_EVENT_TIMES}=true needs a field with event times: set {EVENT_TIME_FIELD}.")
+    return field_name
 
 
 def _policy(options: Options) -> str:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from pyhudi.errors import OptionError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.index_protocol import LookupContext
+from pyhudi.kernels.arrays.event_times import has_event_time
 from pyhudi.metadata_table.format.column_types import check_named
 from pyhudi.schema.meta_columns import without_meta_columns
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
@@ -20,7 +22,7 @@ from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.timeline.pending_clustering import clustered_groups
 from pyhudi.write.input.data_columns import added_columns, widened_columns
 from pyhudi.write.input.prepare_rows import TableSchema, evolve_schema, record_context, with_path_columns
-from pyhudi.write.options.write_config import WriteConfig
+from pyhudi.write.options.write_config import EVENT_TIME_FIELD, WriteConfig
 from pyhudi.write.pipeline.write_stage import PlanningContext, TaggedBatch, Tagger, WriteRequest, WriteStage
 from pyhudi.write.plan.insert_placement import insert_candidates, record_bytes
 from pyhudi.write.plan.replace import replaced_groups
@@ -84,9 +86,22 @@ def _stage(
     schema = _schema_after(stored, tagger.columns, request, config, table.config)
     check_named(config.metadata_table.named_columns, schema.columns, table.config)
     positions = table.config.is_merge_on_read and config.writer.log.positions
-    records = record_context(schema, table.config)
+    records = replace(record_context(schema, table.config), event_time_field=_event_time_field(schema, config))
     lookup = LookupContext(table.storage, context.view, tagger.engine, records, positions, config.rules.drop_known)
     return WriteStage(context, request, config, stored, schema, latest, lookup)
+
+
+def _event_time_field(schema: TableSchema, config: WriteConfig) -> str | None:
+    """Return the field of event times, None where they are not tracked.
+
+    Raises:
+        OptionError: the table has no such field, or it holds no times.
+    """
+    name = config.event_time_field
+    if name is not None and not has_event_time(schema.columns, name):
+        columns = ", ".join(schema.columns.names)
+        raise OptionError(f"{EVENT_TIME_FIELD}={name} is no column of numbers, text, timestamps or dates; the columns are {columns}.")
+    return name
 
 
 def _schema_after(
