@@ -1,0 +1,90 @@
+"""A read of files whose columns were narrower when they were written, against a read of files of one schema, on both engines.
+
+    python -m bench.kernels.widened_reads --work DIR [--rows N] [--no-spark]
+
+Two tables with the same rows: one was written with int and float columns, which a last small write widened to long and double, the
+other with long and double columns from the beginning. More than 1.1 times the time of the second ends with status 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from pyhudi import HudiTable, enable
+
+GOAL = 1.1
+REPETITIONS = 9
+PARTITIONS = 4
+NARROW = {"a": pa.int32(), "b": pa.int32(), "c": pa.float32(), "d": pa.int32()}
+WIDE = {"a": pa.int64(), "b": pa.int64(), "c": pa.float64(), "d": pa.int64()}
+
+
+def main() -> int:
+    """Measure, print ratios."""
+    parser = argparse.ArgumentParser(prog="python -m bench.kernels.widened_reads")
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--no-spark", action="store_true")
+    arguments = parser.parse_args()
+    widened = make(arguments.work / "widened", NARROW, arguments.rows)
+    uniform = make(arguments.work / "uniform", WIDE, arguments.rows)
+    assert widened.schema.field("a").type == uniform.schema.field("a").type == pa.int64()
+    ratios = {"local engine": compare(widened.to_arrow, uniform.to_arrow)}
+    if not arguments.no_spark:
+        ratios["Spark"] = on_spark(arguments.work)
+    for engine, ratio in ratios.items():
+        print(f"{engine:13} {ratio:.2f}")
+    return 0 if max(ratios.values()) <= GOAL else 1
+
+
+def make(path: Path, types: dict[str, pa.DataType], count: int) -> HudiTable:
+    """Return a table of so many rows of these types, to which a last write of one row adds the wide types."""
+    schema = pa.schema({"id": pa.int64(), "part": pa.string(), "note": pa.string(), **types})
+    table = HudiTable.create(path, schema, name=path.name, keys=["id"], partition_by=["part"])
+    generator = np.random.default_rng(7)
+    for part in range(PARTITIONS):
+        ids = np.arange(part * count // PARTITIONS, (part + 1) * count // PARTITIONS)
+        values = {name: pa.array(generator.integers(0, 1 << 20, len(ids))).cast(kind) for name, kind in types.items()}
+        notes = pa.array([f"note {number % 997}" for number in ids])
+        table.bulk_insert(pa.table({"id": ids, "part": pa.array([f"p{part}"] * len(ids)), "note": notes, **values}))
+    last = {name: pa.array([1], kind) for name, kind in WIDE.items()}
+    table.insert(pa.table({"id": [-1], "part": ["last"], "note": ["last"], **last}))
+    return HudiTable.open(path)
+
+
+def on_spark(work: Path) -> float:
+    """Return the ratio of aggregations over all columns by Spark."""
+    session = enable(SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")).getOrCreate()
+    query = "sum(a) AS a", "sum(b) AS b", "sum(c) AS c", "sum(d) AS d", "max(note) AS note"
+
+    def read(name: str) -> Callable[[], object]:
+        return lambda: session.read.format("hudi").load(str(work / name)).selectExpr(*query).collect()
+
+    ratio = compare(read("widened"), read("uniform"))
+    session.stop()
+    return ratio
+
+
+def compare(one: Callable[[], object], other: Callable[[], object]) -> float:
+    """Return how the median times of two reads compare that take turns."""
+    one(), other()
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(REPETITIONS):
+        for work, spent in zip((one, other), times, strict=True):
+            started = time.perf_counter()
+            work()
+            spent.append(time.perf_counter() - started)
+    return statistics.median(times[0]) / statistics.median(times[1])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
