@@ -53,7 +53,11 @@ def make(path: Path, types: dict[str, pa.DataType], count: int) -> HudiTable:
     generator = np.random.default_rng(7)
     for part in range(PARTITIONS):
         ids = np.arange(part * count // PARTITIONS, (part + 1) * count // PARTITIONS)
-        values = {name: pa.array(generator.integers(0, 1 << 20, len(ids))).cast(kind) for name, kind in types.items()}
+        values = {
+            # Of a float that is no whole number the decimal counts, which takes the longest.
+            name: pa.array(generator.normal(size=len(ids)) if name == "c" else generator.integers(0, 1 << 20, len(ids))).cast(kind)
+            for name, kind in types.items()
+        }
         notes = pa.array([f"note {number % 997}" for number in ids])
         table.bulk_insert(pa.table({"id": ids, "part": pa.array([f"p{part}"] * len(ids)), "note": notes, **values}))
     last = {name: pa.array([1], kind) for name, kind in WIDE.items()}

@@ -9,6 +9,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -113,3 +114,12 @@ def test_floats_have_the_text_of_java_and_become_the_double_of_that_text(values)
     strings = [float_text(value, single_precision=True) for value in column.to_pylist()]
     assert float_strings(column).to_pylist() == strings
     assert repr(as_doubles(column).to_pylist()) == repr([float(text) for text in strings])
+
+
+@pytest.mark.parametrize("digits", [1, 2, 5, 6, 7, 9])
+def test_many_floats_become_the_doubles_of_their_text(digits: int) -> None:
+    random = np.random.default_rng(digits)
+    sizes = 10.0 ** random.uniform(-4, 8, 40_000)
+    values = np.round(random.choice([-1, 1], len(sizes)) * sizes, digits).astype(np.float32)
+    column = pa.array(values, mask=random.random(len(values)) < 0.1)
+    assert as_doubles(column).equals(float_strings(column).cast(pa.float64()))

@@ -88,6 +88,7 @@ def test_a_misspelling_of_a_key_that_decides_on_rows_is_refused(name: str, key: 
     [
         ("hoodie.no.such.key", ""),
         ("hoodie.qqqq", ""),
+        ("hoodie.my.setting", ""),
         ("hoodie.parquet.page.sizes", " Did you mean 'hoodie.parquet.page.size'?"),
         ("spark.hoodie.parquet.page.sizes", " Did you mean 'hoodie.parquet.page.size'?"),
     ],

@@ -8,6 +8,7 @@ are. A family (`hoodie.metrics.*`) stands for all keys of Apache Hudi below it t
 from __future__ import annotations
 
 from functools import cache
+from typing import Final
 
 from pyhudi.errors import did_you_mean
 from pyhudi.spec.config.archival_keys import ARCHIVAL
@@ -27,6 +28,7 @@ from pyhudi.spec.config.table_config_keys import TABLES
 from pyhudi.spec.config.ttl_keys import TTL
 from pyhudi.spec.config.write_keys import WRITING
 
+_PREFIXES: Final = ("hoodie.", "pyhudi.")
 KEYS: tuple[ConfigKey, ...] = (
     *TABLES,
     *WRITING,
@@ -83,13 +85,20 @@ def concerns_table(name: str) -> bool:
 
 
 def suggestion(name: str) -> str:
-    """Return ` Did you mean ...?` for the known name closest to an unknown one, or an empty string."""
-    by_lower = _spellings()
-    hint = did_you_mean(name.lower(), by_lower)
-    for lowered, text in by_lower.items():
-        if f"'{lowered}'" in hint:
-            return hint.replace(f"'{lowered}'", f"'{text}'")
-    return hint
+    """Return ` Did you mean ...?` for the known name closest to an unknown one, or an empty string.
+
+    What is compared is what follows `hoodie.` or `pyhudi.`: with it, short names would all be close.
+
+    Example:
+        >>> suggestion("hoodie.parquet.max.filesize"), suggestion("hoodie.my.setting")
+        (" Did you mean 'hoodie.parquet.max.file.size'?", '')
+    """
+    lowered = name.lower()
+    prefix = next((one for one in _PREFIXES if lowered.startswith(one)), "")
+    rests = {known.removeprefix(prefix): spelled for known, spelled in _spellings().items() if known.startswith(prefix)}
+    hint = did_you_mean(lowered.removeprefix(prefix), rests)
+    rest = next((rest for rest in rests if f"'{rest}'" in hint), None)
+    return hint if rest is None else hint.replace(f"'{rest}'", f"'{rests[rest]}'")
 
 
 @cache
