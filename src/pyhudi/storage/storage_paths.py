@@ -80,9 +80,9 @@ def open_folder(root: str, segments: tuple[str, ...], *, make: bool = False) -> 
     current = _open_root(root, make=make)
     try:
         for segment in segments:
-            inner = _enter(current, segment, make=make)
-            os.close(current)
-            current = inner
+            # Ctrl-C after a close must not close the number again: another thread may have it by then.
+            outer, current = current, _enter(current, segment, make=make)
+            os.close(outer)
         yield current
     finally:
         os.close(current)
