@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -38,7 +39,16 @@ def test_rows_are_those_that_apache_hudi_read(spark: SparkSession, name: str, fi
     result = load(spark, path).toArrow()
     assert result.column_names == expected.column_names
     timestamps = HudiTable.open(path).config.partition_fields if "timestamp_partitions" in name else ()
+    if "encoded_partitions" in name:
+        assert "" in result["city"].to_pylist()
+        result = with_nulls(result, "city")
     assert rows(as_texts(result, timestamps), result.column_names) == rows(expected, result.column_names)
+
+
+def with_nulls(result: pa.Table, column: str) -> pa.Table:
+    """The empty text of a partition column as Apache Hudi reads it."""
+    values = pc.if_else(pc.equal(result[column], ""), None, result[column])
+    return result.set_column(result.column_names.index(column), column, values)
 
 
 def as_texts(result: pa.Table, columns: Sequence[str]) -> pa.Table:
