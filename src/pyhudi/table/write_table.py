@@ -13,13 +13,14 @@ from pyhudi.engine.engine_protocol import Engine
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.arguments import check_strings
-from pyhudi.spec.options import resolve
+from pyhudi.spec.options import note_without_effect, resolve
 from pyhudi.spec.visibility import Visibility
 from pyhudi.table.open_table import OpenTable
 from pyhudi.table.version.version_table import upgrade_before
 from pyhudi.table.write_pipeline import write_rows
 from pyhudi.write.input.data_columns import MissingColumns
 from pyhudi.write.input.incoming_data import to_table
+from pyhudi.write.input.stated_columns import WRITE_SCHEMA, retained_columns
 from pyhudi.write.options.write_config import WriteConfig, choose
 from pyhudi.write.pipeline.local_tagger import IN_THIS_PROCESS, LocalTagger
 from pyhudi.write.pipeline.write_stage import WriteRequest
@@ -116,7 +117,23 @@ def write_locally(
     """Write data of this process; arguments and errors as in `write`, `started` as in `write_rows`."""
     complete = config.missing_columns is MissingColumns.REFUSED and not request.operation.deletes_rows
     rows = None if data is None else to_table(data, lambda: table.schema, complete=complete)
+    if rows is not None and (names := columns_written(rows.column_names, request, config)) is not None:
+        rows = rows.select(names)
     return write_rows(table, request, config, LocalTagger(rows, reason, engine or LocalEngine()), started=started)
+
+
+def columns_written(names: Sequence[str], request: WriteRequest, config: WriteConfig) -> list[str] | None:
+    """Return which of the data's columns are written, None for all of them.
+
+    Raises:
+        SchemaError: the data mark deletes in a column that `hoodie.write.schema` leaves out.
+    """
+    if config.stated_columns is None:
+        return None
+    if request.prepped or request.operation.deletes_rows:
+        note_without_effect(WRITE_SCHEMA, "is for rows that are inserted or upserted, not for deletes and the rows of UPDATE and MERGE")
+        return None
+    return retained_columns(names, config.stated_columns)
 
 
 def write_request(

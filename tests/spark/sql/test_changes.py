@@ -116,3 +116,37 @@ def test_changes_before_a_column_was_added_have_the_latest_columns(sql, form):
             assert columns(sql.session.sql(call)) == expected
         finally:
             sql(f"RESET {AT_END}")
+
+
+@pytest.mark.parametrize("prefix", ["", "spark."])
+def test_settings_of_the_session_hold_for_the_function(three_commits, prefix, caplog):
+    sql = three_commits
+    first, second, _, _ = times(sql)
+    call = "SELECT id FROM hudi_table_changes('t', 'latest_state', '{}'{}) ORDER BY id"
+
+    def answer(key, value, end=""):
+        name = f"{prefix}hoodie.datasource.read.{key}"
+        sql.session.conf.set(name, value)
+        try:
+            return sql(call.format(first, end))
+        finally:
+            sql.session.conf.unset(name)
+
+    assert answer("end.instanttime", second) == [(2,)]
+    assert answer("end.instanttime", first, f", '{second}'") == [(2,)], "an argument beats the setting"
+    assert answer("incr.path.glob", "*/p=x/*") == []
+    assert answer("incr.path.glob", "*/p=y/*") == [(2,), (4,)]
+    with caplog.at_level("INFO", "pyhudi.options"):
+        assert answer("incr.filters", "id > 2") == [(2,), (4,)], "as in Apache Hudi 1.2.0"
+    assert answer("incr.fallback.fulltablescan.enable", "false") == [(2,), (4,)]
+
+
+def test_settings_that_do_not_fit_the_function_are_refused(three_commits):
+    sql, glob, end = three_commits, "hoodie.datasource.read.incr.path.glob", "hoodie.datasource.read.end.instanttime"
+    for name, value, form, words in ((glob, "*", "cdc", "RESET"), (end, "no time", "latest_state", "no time")):
+        sql.session.conf.set(name, value)
+        try:
+            with pytest.raises(UsageError, match=words):
+                sql(f"SELECT * FROM hudi_table_changes('t', '{form}', 'earliest')")
+        finally:
+            sql.session.conf.unset(name)

@@ -174,7 +174,6 @@ def test_a_service_that_is_switched_off_is_not_warned_of(caplog: pytest.LogCaptu
         ("hoodie.bootstrap.base.path", "/data"),
         ("hoodie.base.path", "/data"),
         ("hoodie.metaserver.enabled", "true"),
-        ("hoodie.write.schema", "{}"),
         ("hoodie.metadata.index.drop", "column_stats"),
         ("hoodie.compaction.preserve.commit.metadata", "false"),
     ],

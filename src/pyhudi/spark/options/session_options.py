@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from pyspark.sql import SparkSession
 
-from pyhudi.errors import UnsupportedError
-from pyhudi.read.incremental.changes_options import is_incremental
-from pyhudi.read.incremental.incremental import SCHEMA_AT_END
+from pyhudi.errors import OptionError, UnsupportedError
+from pyhudi.read.incremental.changes_options import END, FILTERS, PATH_GLOB, is_incremental
+from pyhudi.read.incremental.incremental import SCHEMA_AT_END, ChangesQuery
+from pyhudi.read.incremental.instant_range import FULL_SCAN
 from pyhudi.read.snapshot.query_type import (
     DATA_SKIPPING,
     MERGE_SIZE,
@@ -30,6 +31,7 @@ _SPARK_PREFIX: Final = "spark.hoodie."
 #: How settings of pyhudi's own that hold for all options begin.
 _ABOUT_OPTIONS: Final = "pyhudi.options."
 _OF_READS: Final = (QUERY_TYPE, METADATA_TABLE, DATA_SKIPPING, MERGE_SIZE, MERGE_TYPE, PATH_VALUES, SCHEMA_AT_END)
+_OF_CHANGES: Final = (END, FULL_SCAN, PATH_GLOB, SCHEMA_AT_END)
 
 
 def session_options(session: SparkSession) -> dict[str, str]:
@@ -63,9 +65,27 @@ def table_query(session: SparkSession, *, whole: bool = False) -> SnapshotQuery:
     return snapshot_query(options)
 
 
-def shows_schema_at_end(session: SparkSession) -> bool:
-    """Tell whether changes have the columns of the end of their span."""
-    return _of_reads(session).flag(SCHEMA_AT_END)
+def changes_of_session(session: SparkSession, query: ChangesQuery) -> ChangesQuery:
+    """Return a query of `hudi_table_changes` with what the session says besides its arguments, as observed with Apache Hudi 1.2.0: the end
+    where no argument states one, a pattern of paths, columns of the end, the scan of the whole table. Filters of incremental reads
+    have no effect on the function, which is logged.
+
+    Raises:
+        OptionError: one of the settings has a bad value, or a pattern of paths meets change data.
+    """
+    options = _of_reads(session, _OF_CHANGES)
+    if any(same_key(name, FILTERS) for name in read_defaults(session)):
+        note_without_effect(FILTERS, "is for DataFrames that are read: filter the rows of hudi_table_changes with WHERE")
+    glob = options.get(PATH_GLOB)
+    if glob is not None and query.change_data:
+        raise OptionError(f"{PATH_GLOB} is a setting of this session, and not for change data: RESET {PATH_GLOB}, and filter the rows.")
+    return replace(
+        query,
+        until=options.get(END) if query.until is None else query.until,
+        may_scan=options.flag(FULL_SCAN),
+        file_glob=glob,
+        schema_at_end=options.flag(SCHEMA_AT_END),
+    )
 
 
 def shows_whole(session: SparkSession) -> bool:
@@ -74,8 +94,8 @@ def shows_whole(session: SparkSession) -> bool:
     return not is_incremental(options) and snapshot_query(options).shows_all_rows
 
 
-def _of_reads(session: SparkSession) -> Options:
-    return resolve({name: value for name, value in read_defaults(session).items() if any(same_key(name, key) for key in _OF_READS)})
+def _of_reads(session: SparkSession, keys: Sequence[str] = _OF_READS) -> Options:
+    return resolve({name: value for name, value in read_defaults(session).items() if any(same_key(name, key) for key in keys)})
 
 
 def note_settings_of_session(session: SparkSession, options: Mapping[str, str]) -> None:

@@ -25,7 +25,7 @@ from pyhudi.spec.visibility import Visibility
 from pyhudi.table.open_table import OpenTable
 from pyhudi.table.validation.query_runner import register_query_runner
 from pyhudi.table.write_pipeline import write_rows
-from pyhudi.table.write_table import register_writer, write_locally, write_request
+from pyhudi.table.write_table import columns_written, register_writer, write_locally, write_request
 from pyhudi.write.options.write_config import WriteConfig, choose
 from pyhudi.write.pipeline.write_stage import WriteRequest
 from pyhudi.write.write_result import WriteResult
@@ -57,6 +57,8 @@ def write_frame(
     choice = _engine_choice(data.sparkSession, options)
     config = choose(resolve(without_engine(options)), table.config, operation)
     request = write_request(operation, prepped=prepped, partitions=partitions, read_snapshot=read_snapshot, columns=columns)
+    if (names := columns_written(data.columns, request, config)) is not None:
+        data = data.select([f"`{name}`" for name in names])
     rows = _engine_rows(table, data, config, choice)
     if isinstance(rows, SparkTagger):
         return _write_by_tasks(table, request, config, rows, started)

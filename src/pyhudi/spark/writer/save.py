@@ -11,6 +11,7 @@ import logging
 from collections.abc import Mapping
 from typing import Final
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from pyhudi.errors import OptionError, TableExists, TableNotFound, UnsupportedError, UsageError
@@ -36,6 +37,7 @@ from pyhudi.table.version.recreate_table import NewDefinition, options_of_rows, 
 from pyhudi.table.write_table import write
 from pyhudi.timeline.clock import SystemClock
 from pyhudi.write.input.data_columns import FILL_OPTION
+from pyhudi.write.input.stated_columns import WRITE_SCHEMA, stated_columns, stated_schema
 from pyhudi.write.options.validate_options import OPERATION
 
 #: Operations by the names that Hudi's option has for them.
@@ -115,7 +117,7 @@ def _write(frame: DataFrame, state: WriterState, location: str, options: Mapping
         table = _create(frame, state, location, options, table_name)
     elif mode == "overwrite" and operation not in (Operation.INSERT_OVERWRITE, Operation.INSERT_OVERWRITE_TABLE):
         definition = definition_of(options, state.partition_by, default_name=table_name or table.config.name)
-        changed = changed_definition(table, definition, arrow_schema(frame))
+        changed = changed_definition(table, definition, _columns(frame, options))
         if changed is not None:
             _log.info("mode('overwrite') creates table %s again: %s", location, changed)
             _recreate(table, frame, definition, operation, options)
@@ -153,7 +155,7 @@ def _recreate(
         write(HudiTable(storage), first, frame, options=of_rows)
 
     new = NewDefinition(
-        arrow_schema(frame),
+        _columns(frame, options),
         definition.name,
         definition.keys,
         definition.partition_by,
@@ -198,11 +200,17 @@ def _open(location: str) -> HudiTable | None:
         return None
 
 
+def _columns(frame: DataFrame, options: Mapping[str, str]) -> pa.Schema:
+    """Return the columns that a table is made with for the rows of a frame."""
+    stated = stated_columns(resolve({name: value for name, value in options.items() if same_key(name, WRITE_SCHEMA)}))
+    return stated_schema(arrow_schema(frame), stated)
+
+
 def _create(frame: DataFrame, state: WriterState, location: str, options: Mapping[str, str], table_name: str | None) -> HudiTable:
     definition = definition_of(options, state.partition_by, default_name=table_name)
     return HudiTable.create(
         location,
-        arrow_schema(frame),
+        _columns(frame, options),
         name=definition.name,
         keys=definition.keys,
         partition_by=definition.partition_by,

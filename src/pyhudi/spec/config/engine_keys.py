@@ -55,7 +55,7 @@ ENGINE: tuple[ConfigKey, ...] = (
     *refused(
         "Apache Hudi's own code sets it between its parts",
         """
-        hoodie.internal.* hoodie.avro.schema hoodie.bulkinsert.schema.ddl hoodie.bulkinsert.overwrite.operation.type
+        hoodie.internal.* hoodie.bulkinsert.schema.ddl hoodie.bulkinsert.overwrite.operation.type
         hoodie.static.overwrite.partition.paths hoodie.write.partial.update.schema
         """,
     ),

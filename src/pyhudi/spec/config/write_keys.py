@@ -244,7 +244,13 @@ WRITING: tuple[ConfigKey, ...] = (
     ),
     *refused(
         f"changing the schema beyond new columns and wider types {_LATER}",
-        "hoodie.avro.schema.external.transformation=false hoodie.write.schema",
+        "hoodie.avro.schema.external.transformation=false",
+    ),
+    served(
+        "hoodie.write.schema",
+        "Avro schema (JSON) that the data of an insert or upsert are written in: columns that it leaves out are not written, narrower types"
+        " are cast.",
+        aliases=("hoodie.avro.schema",),
     ),
     served(
         "hoodie.datasource.write.commitmeta.key.prefix",

@@ -7,7 +7,6 @@ a path; all arguments are strings.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from pyspark.errors import AnalysisException
@@ -21,7 +20,7 @@ from pyhudi.spark.catalog.catalog_table import CatalogTable
 from pyhudi.spark.catalog.relation_cache import known_snapshot
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.jvm import JavaObject
-from pyhudi.spark.options.session_options import shows_schema_at_end
+from pyhudi.spark.options.session_options import changes_of_session
 from pyhudi.spark.reader.read_frame import read_frame
 from pyhudi.sql.query import view_functions
 from pyhudi.sql.statement.statement import Statement
@@ -51,13 +50,13 @@ def relation(statement: Statement, name: str, call: str) -> DataFrame:
     """Return the rows of a function call, `call` being its text.
 
     Raises:
-        UsageError: an argument is missing, too many, or null.
+        UsageError: an argument is missing, too many, or null, or a setting of the session does not fit.
         TableNotFound: there is no such table.
     """
     session, arguments = statement.session, _string_arguments(statement, name, call)
     if name in view_functions.NAMES:
         return session.createDataFrame(view_functions.rows_of(name, _location(session, arguments[0]), arguments[1:]))
-    query = replace(_changes(arguments), schema_at_end=shows_schema_at_end(session)) if name == _CHANGES else _snapshot(arguments)
+    query = changes_of_session(session, _changes(arguments)) if name == _CHANGES else _snapshot(arguments)
     if "/" in arguments[0]:
         return read_frame(session, open_storage(arguments[0]), query)
     table = _table(session, arguments[0])

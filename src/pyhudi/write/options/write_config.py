@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+import pyarrow as pa
+
 from pyhudi.errors import OptionError
 from pyhudi.index.index_factory import check_virtual_keys
 from pyhudi.index.index_options import GLOBAL_SIMPLE, IndexOptions, index_options
@@ -23,6 +25,7 @@ from pyhudi.txn.concurrency import SINGLE_WRITER, Concurrency, concurrency
 from pyhudi.txn.failed_writes_policy import EAGER, FailedWritesSettings, failed_writes_settings
 from pyhudi.txn.rolling_metadata import NOT_ROLLING, RollingMetadata, rolling_metadata
 from pyhudi.write.input.data_columns import MissingColumns, missing_columns
+from pyhudi.write.input.stated_columns import stated_columns
 from pyhudi.write.options.bulk_layout import BulkLayout, bulk_layout
 from pyhudi.write.options.validate_options import check_agreement
 from pyhudi.write.options.validators import Validators, validators_of
@@ -46,7 +49,8 @@ class WriteConfig:
     `pyhudi.index.resolve_index` resolves. `extra_metadata` go into the metadata of the commit, `bulk` is the layout of a bulk insert.
     Table services of the write read their own options from `options`. `instant` is the time of a write whose time the format has fixed.
     Statistics state the event times of `event_time_field`; with `commits_empty` a write that changes nothing makes a commit; `rolling`
-    says which entries of the metadata each commit takes over from the one before.
+    says which entries of the metadata each commit takes over from the one before. `stated_columns` are those that data are written in
+    (`pyhudi.write.input.stated_columns`).
     """
 
     options: Options
@@ -67,6 +71,7 @@ class WriteConfig:
     event_time_field: str | None = None
     commits_empty: bool = False
     rolling: RollingMetadata = NOT_ROLLING
+    stated_columns: pa.Schema | None = None
 
 
 def choose(options: Options, config: TableConfig, operation: Operation) -> WriteConfig:
@@ -109,6 +114,7 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Write
         event_time_field=_event_time_field(options),
         commits_empty=options.flag("hoodie.allow.empty.commit"),
         rolling=rolling_metadata(options),
+        stated_columns=stated_columns(options),
     )
 
 

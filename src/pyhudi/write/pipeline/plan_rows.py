@@ -22,6 +22,7 @@ from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.timeline.pending_clustering import clustered_groups
 from pyhudi.write.input.data_columns import added_columns, widened_columns
 from pyhudi.write.input.prepare_rows import TableSchema, evolve_schema, record_context, with_path_columns
+from pyhudi.write.input.stated_columns import stated_schema
 from pyhudi.write.options.write_config import EVENT_TIME_FIELD, WriteConfig
 from pyhudi.write.pipeline.write_stage import PlanningContext, TaggedBatch, Tagger, WriteRequest, WriteStage
 from pyhudi.write.plan.insert_placement import insert_candidates, record_bytes
@@ -112,7 +113,7 @@ def _schema_after(
         return stored
     if request.operation.deletes_rows:
         return with_path_columns(stored, columns, table)
-    data = user_columns(columns) if request.prepped else without_meta_columns(columns)
+    data = user_columns(columns) if request.prepped else stated_schema(without_meta_columns(columns), config.stated_columns)
     return evolve_schema(stored, data, table, None if request.prepped or not columns.names else config.missing_columns)
 
 
