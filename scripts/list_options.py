@@ -37,6 +37,7 @@ which one wins, is told in [Configuration](configuration.md).
 
 This page is made from the source by `make options`.
 """
+_PREFIX = "hoodie."
 _KINDS = {"flag": Kind.FLAG.value, "integer": Kind.INTEGER.value, "number": "a number", "text": ""}
 
 
@@ -77,7 +78,7 @@ def _by_reason(status: Status) -> Iterable[str]:
     """A table for each reason, with its keys: many keys share one."""
     names = _names_by_reason(status)
     for reason, keys in names.items():
-        yield f"\n### {_cell(reason[0].upper() + reason[1:])}\n"
+        yield f"\n### {_heading(reason)}\n"
         refuses = status in (Status.UNSERVED, Status.REFUSED)
         yield "| key | values | default | other names |" + (" accepted at |" if refuses else "")
         yield "| --- | --- | --- | --- |" + (" --- |" if refuses else "")
@@ -85,6 +86,11 @@ def _by_reason(status: Status) -> Iterable[str]:
             yield _row(name, recorded_keys().get(name)) + (
                 f" {', '.join(_code(value) for value in key.harmless_values)} |" if refuses else ""
             )
+
+
+def _heading(reason: str) -> str:
+    """Return a reason as a heading; one that begins with the name of a key begins in lower case."""
+    return _cell(reason if reason.startswith(_PREFIX) else reason[0].upper() + reason[1:])
 
 
 def _names_by_reason(status: Status) -> Mapping[str, dict[str, ConfigKey]]:

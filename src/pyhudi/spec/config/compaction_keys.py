@@ -42,7 +42,7 @@ COMPACTION: tuple[ConfigKey, ...] = (
     ),
     served(
         "hoodie.compaction.strategy",
-        "Class name of the strategy that picks file slices; several, parted by commas, work one after the other.",
+        "Class name of the strategy that picks file slices; several, separated by commas, work one after the other.",
         default="org.apache.hudi.table.action.compact.strategy.LogFileSizeBasedCompactionStrategy",
     ),
     served(

@@ -39,7 +39,13 @@ CONCURRENCY: tuple[ConfigKey, ...] = (
         f"early detection of conflicts {_LATER}",
         """
         hoodie.write.concurrency.early.conflict.detection.enable=false hoodie.write.concurrency.early.conflict.check.commit.conflict=false
-        hoodie.write.concurrency.*
+        """,
+    ),
+    *harmless(
+        "tunes the early detection of conflicts, which hoodie.write.concurrency.early.conflict.detection.enable asks for",
+        """
+        hoodie.write.concurrency.early.conflict.detection.strategy hoodie.write.concurrency.async.conflict.detector.initial_delay_ms
+        hoodie.write.concurrency.async.conflict.detector.period_ms
         """,
     ),
     served(

@@ -5,7 +5,7 @@ Those that only tune it are harmless here; a class of one's own would change wha
 
 from __future__ import annotations
 
-from pyhudi.spec.config.config_key import ConfigKey, harmless, refused
+from pyhudi.spec.config.config_key import ConfigKey, harmless, refused, unserved
 
 ENGINE: tuple[ConfigKey, ...] = (
     *harmless(
@@ -47,10 +47,11 @@ ENGINE: tuple[ConfigKey, ...] = (
         hoodie.write.record.merge.custom.implementation.classes hoodie.compaction.plan.generator hoodie.writestatus.class
         hoodie.storage.class hoodie.io.factory.class hoodie.avro.write.support.class hoodie.parquet.spark.row.write.support.class
         hoodie.parquet.write.config.injector.class hoodie.record.size.estimator.class hoodie.write.concat.handle.class
-        hoodie.write.merge.handle.class hoodie.write.merge.handle.fallback=true,false hoodie.datasource.partition_extractor_class
+        hoodie.write.merge.handle.class hoodie.datasource.partition_extractor_class
         hoodie.table.partition_extractor_class hoodie.datasource.read.partition.value.extractor.enabled=false
         """,
     ),
+    *harmless("is about hoodie.write.merge.handle.class, of which no class is loaded", "hoodie.write.merge.handle.fallback"),
     *harmless("is for Apache Flink", "hoodie.parquet.flink.* hoodie.parquet.write.utc-timezone.enabled"),
     *refused(
         "Apache Hudi's own code sets it between its parts",
@@ -63,9 +64,10 @@ ENGINE: tuple[ConfigKey, ...] = (
         "is not needed: a commit lists each file once, and what tasks that ran twice left besides is removed before it",
         "hoodie.block.writes.on.speculative.execution hoodie.fail.job.on.duplicate.data.file.detection",
     ),
-    *refused(
-        "a rollback leaves no copies and plans once",
-        "hoodie.rollback.avoid.duplicate.plan=false hoodie.rollback.instant.backup.enabled=false hoodie.rollback.instant.backup.dir",
+    *harmless("is so in any case: a rollback is planned once", "hoodie.rollback.avoid.duplicate.plan"),
+    *unserved(
+        "a rollback leaves no copies of the instants that it removes",
+        "hoodie.rollback.instant.backup.enabled=false hoodie.rollback.instant.backup.dir",
     ),
     *refused("a failure after the commit is an error that says so", "hoodie.write.can.ignore.post.commit.failures=false"),
     *refused("the metastore server is Apache Hudi's own", "hoodie.metaserver.enabled=false"),

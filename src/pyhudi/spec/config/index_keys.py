@@ -31,7 +31,7 @@ INDEXES: tuple[ConfigKey, ...] = (
         Kind.POSITIVE,
         "256",
     ),
-    served("hoodie.bucket.index.hash.field", "BUCKET: the record key fields that are hashed, parted by commas; all when not given."),
+    served("hoodie.bucket.index.hash.field", "BUCKET: the record key fields that are hashed, separated by commas; all when not given."),
     served(
         "hoodie.bucket.index.partition.expressions",
         "BUCKET: numbers of buckets by partition path, `regular expression,number;...`; the first that is found in the path counts.",

@@ -41,7 +41,7 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
     ),
     served(
         "hoodie.metadata.index.column.stats.column.list",
-        "Columns that have statistics, parted by commas; without it the first ones of the schema.",
+        "Columns that have statistics, separated by commas; without it the first ones of the schema.",
     ),
     served(
         "hoodie.metadata.index.column.stats.max.columns.to.index",
@@ -148,12 +148,20 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
         hoodie.metadata.table.service.manager.actions hoodie.metadata.derive.from.datatable.clean.policy=true,false
         """,
     ),
+    *unserved(
+        "when and how the metadata table is compacted, checked and divided into files is decided without this setting",
+        """
+        hoodie.metadata.compact.trigger.strategy=num_commits hoodie.metadata.compact.max.delta.seconds hoodie.metadata.max.logfile.size
+        hoodie.metadata.index.check.timeout.seconds hoodie.metadata.index.expression.file.group.count
+        hoodie.metadata.record.index.enable.validation.on.initialization=false
+        hoodie.metadata.write.fail.on.table.service.failures=true
+        """,
+    ),
     *refused(
         f"this setting of the metadata table {_LATER}",
         """
         hoodie.metadata.index.secondary.enable=true
         hoodie.metadata.auto.initialize=true hoodie.metadata.auto.delete.partitions=true
-        hoodie.metadata.compact.trigger.strategy=num_commits hoodie.metadata.record.index.enable.validation.on.initialization=false
         hoodie.metadata.record.level.index.defer.init=false
         hoodie.metadata.write.concurrency.mode=single_writer hoodie.metadata.*
         """,

@@ -73,7 +73,7 @@ READING: tuple[ConfigKey, ...] = (
         "Incremental read: only file slices of which a file's path ends as this pattern says, such as `/city=oslo/*`; `*` crosses folders.",
     ),
     served(
-        "hoodie.datasource.read.incr.filters", "Incremental read: only rows for which these SQL conditions, parted by commas, are true."
+        "hoodie.datasource.read.incr.filters", "Incremental read: only rows for which these SQL conditions, separated by commas, are true."
     ),
     served(
         "hoodie.read.timeline.holes.resolution.policy",
@@ -84,7 +84,7 @@ READING: tuple[ConfigKey, ...] = (
     ),
     served(
         "hoodie.datasource.read.paths",
-        "Paths of partitions of one table, parted by commas, also patterns, next to those that load() is given: only their rows are read.",
+        "Paths of partitions of one table, also patterns, separated by commas, next to those of load(): only their rows are read.",
     ),
     served(
         "hoodie.datasource.merge.type",

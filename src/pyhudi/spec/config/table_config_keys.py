@@ -23,12 +23,12 @@ TABLES: tuple[ConfigKey, ...] = (
     ),
     served(
         "hoodie.datasource.write.recordkey.field",
-        "Columns of the record key, parted by commas; keys are generated when there are none.",
+        "Columns of the record key, separated by commas; keys are generated when there are none.",
         aliases=("hoodie.table.recordkey.fields", "primaryKey"),
     ),
     served(
         "hoodie.datasource.write.partitionpath.field",
-        "Columns of the partition path, parted by commas.",
+        "Columns of the partition path, separated by commas.",
         aliases=("hoodie.table.partition.fields",),
     ),
     served(

@@ -35,7 +35,7 @@ WRITING: tuple[ConfigKey, ...] = (
         "INSERT OVERWRITE replaces the whole table (static) or the partitions of the rows (dynamic).",
         choices=("static", "dynamic"),
     ),
-    served("hoodie.datasource.write.partitions.to.delete", "Partition paths for delete_partition, parted by commas."),
+    served("hoodie.datasource.write.partitions.to.delete", "Partition paths for delete_partition, separated by commas."),
     served("hoodie.datasource.write.insert.drop.duplicates", "insert leaves out rows whose key exists.", Kind.FLAG, "false"),
     served(
         "hoodie.datasource.insert.dup.policy",
