@@ -78,7 +78,7 @@ SYNC: tuple[ConfigKey, ...] = (
         "is not needed: requests to AWS Glue go one after the other",
         f"{_GLUE}.all_partitions_read_parallelism {_GLUE}.changed_partitions_read_parallelism {_GLUE}.partition_change_parallelism",
     ),
-    *unserved(
+    *refused(
         "partition indexes of AWS Glue are not made by a sync; make them once by hand", f"{_GLUE}.partition_index_fields.enable=false"
     ),
     *harmless("belongs to partition_index_fields.enable", f"{_GLUE}.partition_index_fields"),
