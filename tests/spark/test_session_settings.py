@@ -102,8 +102,18 @@ def test_sql_shell(tmp_path: Path) -> None:
 
 def test_running_session_whose_catalog_cannot_be_loaded(spark: SparkSession) -> None:
     session = spark.newSession()
-    session.conf.set("spark.sql.catalog.spark_catalog", CATALOG)
+    session._jsparkSession.conf().set("spark.sql.catalog.spark_catalog", CATALOG)
     assert pyhudi.enable(session).sql("SHOW NAMESPACES").count() == 1
+
+
+def test_running_session_is_given_hudis_catalog(spark: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
+    session = spark.newSession()
+    caplog.set_level("INFO", "pyhudi.spark")
+    session.conf.set("spark.sql.catalog.spark_catalog", CATALOG)
+    assert session.sql("SHOW NAMESPACES").count() >= 1
+    assert session.sql(f"set spark.sql.catalog.spark_catalog={CATALOG};").first() == ("spark.sql.catalog.spark_catalog", "builtin")
+    assert session.sql("SHOW NAMESPACES").count() >= 1
+    assert [f"{CATALOG} was removed from " in message for message in caplog.messages] == [True, True]
 
 
 def test_script_that_builds_the_running_session_with_hudis_settings(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +129,7 @@ def test_script_that_builds_the_running_session_with_hudis_settings(spark: Spark
 
 def test_running_session_that_loaded_the_jar_is_refused(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     session = spark.newSession()
-    session.conf.set("spark.sql.catalog.spark_catalog", CATALOG)
+    session._jsparkSession.conf().set("spark.sql.catalog.spark_catalog", CATALOG)
     monkeypatch.setattr(start_settings, "_is_loadable", lambda *_: True)
     with pytest.raises(
         UsageError, match=r"started with Apache Hudi's own classes \(org\.apache\.spark\.sql\.hudi\.catalog\.HoodieCatalog\)"

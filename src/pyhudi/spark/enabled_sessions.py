@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
+from pyspark.sql.conf import RuntimeConfig
 
 from pyhudi.cache import LruCache
 from pyhudi.spark.reader import catalog_resolver as resolver
@@ -100,6 +101,11 @@ def is_enabled(session: SparkSession) -> bool:
         return False
     mark_enabled(session)
     return True
+
+
+def states_enabled(settings: RuntimeConfig) -> bool:
+    """Tell whether settings of a session say that it speaks Hudi."""
+    return settings.get(_ENABLED, "") == _TRUE
 
 
 def mark_enabled(session: SparkSession) -> None:

@@ -11,13 +11,14 @@ from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.conf import RuntimeConfig
 
 from pyhudi.errors import UnsupportedError, UsageError
-from pyhudi.spark.enabled_sessions import is_any_enabled, is_enabled, mark_disabled, mark_enabled
+from pyhudi.spark.enabled_sessions import is_any_enabled, is_enabled, mark_disabled, mark_enabled, states_enabled
 from pyhudi.spark.jvm import error_translation
 from pyhudi.spark.jvm.patches import Hook, replace_method, restore_all
 from pyhudi.spark.options.s3a_settings import s3a_settings
-from pyhudi.spark.options.start_settings import remove_from_session, settings_without_jar
+from pyhudi.spark.options.start_settings import remove_from_session, settings_without_jar, stated_without_jar
 from pyhudi.spark.reader import frame_reader
 from pyhudi.spark.scan import count_hook, explain_hook
 from pyhudi.spark.streaming import stream_reader_hooks, stream_writer_hooks
@@ -129,6 +130,7 @@ def _install(sql: SqlRunner) -> None:
     replace_method(SparkSession, "sql", _sql_hook(sql))
     replace_method(SparkSession, "newSession", _new_session)
     replace_method(SparkSession.Builder, "getOrCreate", _get_or_create)
+    replace_method(RuntimeConfig, "set", _set)
 
 
 def _sql_hook(sql: SqlRunner) -> Hook:
@@ -158,3 +160,10 @@ def _get_or_create(builder: SparkSession.Builder, original: Hook) -> SparkSessio
         session: SparkSession = original(builder)
     is_enabled(session)
     return session
+
+
+def _set(settings: RuntimeConfig, original: Hook, key: str, value: Any) -> None:
+    """Set a setting of a session; in an enabled one, without the classes of Apache Hudi, which every later statement would look for."""
+    if isinstance(value, str) and states_enabled(settings):
+        value = stated_without_jar(key, value)
+    original(settings, key, value)

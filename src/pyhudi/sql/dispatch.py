@@ -62,7 +62,7 @@ _HANDLERS: Final[dict[str, Callable[[Statement], DataFrame | None]]] = {
     "DropIndex": indexes.drop,
     "ShowPartitions": show.show_partitions,
     "ShowTableProperties": show.show_properties,
-    "SetCommand": session_settings.warn_of_setting,
+    "SetCommand": session_settings.run_set,
     "ResetCommand": session_settings.reset,
     **dict.fromkeys(alter.KINDS, alter.alter_columns),
     "Call": run_call.call,

@@ -88,6 +88,13 @@ def remove_from_session(session: SparkSession) -> None:
     _report(removals)
 
 
+def stated_without_jar(key: str, value: str) -> str:
+    """Return a value that a running session is given for a setting, without what names Apache Hudi's jar; what was removed is logged."""
+    cleaned, removals = without_jar(key, value)
+    _report(removals)
+    return cleaned
+
+
 def _is_loadable(session: SparkSession, name: str) -> bool:
     java = session._jvm  # noqa: SLF001 - py4j's entry point has no public name
     return bool(java.org.apache.spark.util.Utils.classIsLoadable(name))  # type: ignore[union-attr]
