@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pyhudi.errors import KeyFieldError, UnsupportedError
-from pyhudi.spec.files.partition_path import check
+from pyhudi.spec.files.partition_path import check_new
 
 Record = Mapping[str, Any]
 
@@ -64,7 +64,7 @@ class UserKeys:
             )
             raise KeyFieldError(f"Key generator '{self.name}' made the partition path {path!r} of row {row}; it must be {expected_form}.")
         try:
-            check(path)
+            check_new(path)
         except KeyFieldError as error:
             raise KeyFieldError(f"Key generator '{self.name}' made the path of row {row}: {error}.") from None
         return path

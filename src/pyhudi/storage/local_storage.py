@@ -26,7 +26,7 @@ from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, Stor
 from pyhudi.storage.entry_kinds import entry_status, is_file, not_a_file, status_of
 from pyhudi.storage.file_lock import FileLock
 from pyhudi.storage.lock_record import LOCK_FILE, check_lock_inside
-from pyhudi.storage.storage_paths import open_folder, split_file_path, split_path
+from pyhudi.storage.storage_paths import is_absent, open_folder, split_file_path, split_path
 from pyhudi.storage.storage_protocol import FileStatus, HeldLock, check_content
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
@@ -65,7 +65,9 @@ class LocalStorage:
             try:
                 with open_folder(self.root, split_path(path)) as folder, os.scandir(folder) as entries:
                     statuses = [entry_status(self.uri, prefix, entry) for entry in entries]
-            except (FileNotFoundError, NotADirectoryError):
+            except OSError as error:
+                if not is_absent(error):
+                    raise
                 return []
         return sorted((status for status in statuses if status is not None), key=attrgetter("path"))
 
@@ -75,7 +77,9 @@ class LocalStorage:
             try:
                 with open_folder(self.root, split_path(path)) as folder, os.scandir(folder) as entries:
                     return tuple(sorted(entry.name for entry in entries if is_file(self.uri, path, entry)))
-            except (FileNotFoundError, NotADirectoryError):
+            except OSError as error:
+                if not is_absent(error):
+                    raise
                 return ()
 
     def stat(self, path: str) -> FileStatus | None:
@@ -85,7 +89,9 @@ class LocalStorage:
             try:
                 with open_folder(self.root, segments[:-1]) as folder:
                     return status_of(self.uri, path, os.stat(segments[-1] if segments else ".", dir_fd=folder, follow_symlinks=False))
-            except (FileNotFoundError, NotADirectoryError):
+            except OSError as error:
+                if not is_absent(error):
+                    raise
                 return None
 
     def read(self, path: str, *, max_bytes: int | None = None) -> bytes:
@@ -160,7 +166,9 @@ class LocalStorage:
                 with open_folder(self.root, folder_segments) as folder:
                     os.unlink(name, dir_fd=folder)
                     _unlink(_hadoop_checksum(name), folder)
-            except (FileNotFoundError, NotADirectoryError):
+            except OSError as error:
+                if not is_absent(error):
+                    raise
                 return False
         return True
 

@@ -8,6 +8,7 @@ folder for a link can trick.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,14 +16,13 @@ from pathlib import Path
 from pyhudi.errors import StorageError
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_MAX_NAME_BYTES = 255
 
 
 def split_path(path: str) -> tuple[str, ...]:
     """Return the segments of a path relative to a table's base; `""` is the base itself and has none.
 
     Raises:
-        StorageError: the path is absolute or has an empty, `.` or `..` segment, a NUL or a name longer than 255 bytes.
+        StorageError: the path is absolute or has an empty, `.` or `..` segment, a NUL or half a character.
 
     Example:
         >>> split_path("city=oslo/a.parquet")
@@ -36,14 +36,13 @@ def split_path(path: str) -> tuple[str, ...]:
             raise StorageError(f"path {path!r} is not inside the table: it is absolute or has an empty, '.' or '..' segment")
         if "\0" in segment:
             raise StorageError(f"path {path!r} holds a NUL character, which no file name can have")
-        if len(_encode_path(segment, path)) > _MAX_NAME_BYTES:
-            raise StorageError(f"path {path!r} has a name of more than {_MAX_NAME_BYTES} bytes; shorten the value behind it")
+        _check_encodable(segment, path)
     return segments
 
 
-def _encode_path(segment: str, path: str) -> bytes:
+def _check_encodable(segment: str, path: str) -> None:
     try:
-        return segment.encode()
+        segment.encode()
     except UnicodeEncodeError:
         raise StorageError(f"path {path!r} holds half a character (a lone surrogate), which no file name can have") from None
 
@@ -86,6 +85,11 @@ def open_folder(root: str, segments: tuple[str, ...], *, make: bool = False) -> 
         yield current
     finally:
         os.close(current)
+
+
+def is_absent(error: OSError) -> bool:
+    """Tell whether an error of the system means that there is no such file: a name that is too long for the file system is nobody's."""
+    return isinstance(error, FileNotFoundError | NotADirectoryError) or error.errno == errno.ENAMETOOLONG
 
 
 def _open_root(root: str, *, make: bool) -> int:

@@ -9,11 +9,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Sequence
+from typing import Final
 
 from pyhudi.errors import KeyFieldError
 
 #: MarkLive for a null or empty value.
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+
+#: The longest name of a file in the usual file systems of Linux and macOS, and in HDFS by default.
+_MAX_SEGMENT_BYTES: Final = 255
 
 _ESCAPED = frozenset(map(chr, range(0x20))) | frozenset("\x7f\"#%'*/:=?\\{[]^")
 _ESCAPE_SEQUENCE = re.compile(r"%([0-9A-Fa-f]{2})")
@@ -51,7 +55,7 @@ def build(fields: Sequence[str], values: Sequence[str | None], *, hive_style: bo
     """
     path = _join_segments(fields, values, slashed, hive_style=hive_style, url_encode=url_encode)
     try:
-        check(path)
+        check_new(path)
     except KeyFieldError as error:
         encoded = _join_segments(fields, values, slashed, hive_style=hive_style, url_encode=True)
         cure = ", or create the table with hoodie.datasource.write.partitionpath.urlencode=true" if _is_path_inside(encoded) else ""
@@ -72,7 +76,7 @@ def _join_segments(
 
 def _is_path_inside(path: str) -> bool:
     try:
-        check(path)
+        check_new(path)
     except KeyFieldError:
         return False
     return True
@@ -143,6 +147,17 @@ def check(path: str) -> None:
             return
         decoded = unescape_value(decoded)
         _check_segments(decoded, path)
+
+
+def check_new(path: str) -> None:
+    """Refuse what `check` refuses, and a path that no file system can hold as a folder: a table shall be written to, and copied, anywhere.
+
+    Raises:
+        KeyFieldError: as in `check`; or a segment has more than 255 bytes in UTF-8.
+    """
+    check(path)
+    if any(len(segment.encode()) > _MAX_SEGMENT_BYTES for segment in path.split("/")):
+        raise KeyFieldError(_refusal(path, f"a segment has more than {_MAX_SEGMENT_BYTES} bytes, the longest name of a folder"))
 
 
 def _check_segments(form: str, path: str) -> None:
