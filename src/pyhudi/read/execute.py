@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.errors import SchemaError, did_you_mean
+from pyhudi.errors import CorruptTableError, SchemaError, did_you_mean
 from pyhudi.fsview.gc_pause import collector_paused
 from pyhudi.kernels.base_file.meta_column_writer import without_identity
 from pyhudi.kernels.base_file.read_base import iter_base_file
@@ -48,7 +48,20 @@ class Selection:
 
     @collector_paused()
     def slices(self) -> Sequence[FileSlice]:
-        """Return the file slices to read; partitions that cannot match are not listed."""
+        """Return the file slices to read; partitions that cannot match are not listed.
+
+        Raises:
+            UsageError: files of the snapshot were deleted after it had been opened.
+        """
+        try:
+            slices = self._listed_slices()
+        except CorruptTableError:
+            self.snapshot.check_not_cleaned()  # what a clean has deleted is no damage
+            raise
+        self.snapshot.check_not_cleaned()
+        return slices
+
+    def _listed_slices(self) -> Sequence[FileSlice]:
         skipping = self._skipping
         if skipping is None:
             return [file_slice for path in self.paths for file_slice in self.snapshot.slices(path)]

@@ -185,6 +185,7 @@ def open_changes(storage: Storage, query: ChangesQuery) -> ChangedRows:
         written,
         query.schema_at_end,
         query.file_glob,
+        listed=instant_range.listed,
     )
     if query.scope is not None:
         check_scope(Snapshot(storage, changed.query, config, instant_range.end, instant_range.latest))

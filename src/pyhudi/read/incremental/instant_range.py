@@ -24,6 +24,7 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.archived_v1_timeline import archived_instants
 from pyhudi.timeline.clock import parse_time
+from pyhudi.timeline.load_timeline import timeline_files
 from pyhudi.timeline.pending_clustering import pending_clustering
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
@@ -60,6 +61,8 @@ class InstantRange:
     end: Timeline
     latest: Timeline
     by_requested: bool
+    #: Names of the files of the timeline when it was read.
+    listed: frozenset[str]
 
     @property
     def instants(self) -> tuple[Instant, ...]:
@@ -149,7 +152,8 @@ def instant_range_of(
         UnsupportedError: `holes` asks for completion times, which the table does not keep.
         CorruptTableError: the file of a completed write is missing on the timeline.
     """
-    latest = load_full_timeline(storage, config)
+    files = timeline_files(storage, config)
+    latest = load_full_timeline(storage, config, files=files)
     check_pending_writes(storage, config, latest)
     if holes is HolesPolicy.USE_TRANSITION_TIME and latest.layout == 1:
         raise UnsupportedError(
@@ -167,7 +171,7 @@ def instant_range_of(
     last = end.last_completed()
     if end_time is not None and last != latest.last_completed():
         check_not_cleaned(storage, config, latest, last.requested if by_requested and last is not None else end_time)
-    return InstantRange(storage, config, begin, end_time, end, latest, by_requested)
+    return InstantRange(storage, config, begin, end_time, end, latest, by_requested, frozenset(files))
 
 
 def _precedes(timeline: Timeline, time: str | None) -> bool:

@@ -1,25 +1,28 @@
-"""Whether a state of a table can still be read, given the files that cleans have deleted since.
+"""Whether a state of a table can still be read, given the files that cleans have deleted since, or are deleting.
 
 Rules: `TimelineUtils.validateTimestampAsOf`; docs/design/0084-cleaning.md. Apache Hudi looks at the earliest commit that the last clean
-retained. All cleans since the time count here: one that retains more than those before it does not bring their files back.
+retained. All cleans since the time count here: one that retains more than those before it does not bring their files back, and one that is
+inflight may have deleted any of the files that it plans to delete.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from pyhudi.errors import UsageError
+from pyhudi.errors import CorruptTableError, UsageError
 from pyhudi.fsview.file_groups import PartitionFiles
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.metadata_table.read.metadata_view import open_view
-from pyhudi.spec.actions.clean import CleanMetadata
+from pyhudi.spec.actions.clean import CleanMetadata, CleanPartition, CleanPlan
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.files.file_names import file_and_instant, parse_log_file_name
-from pyhudi.spec.instant import Action, Instant
+from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.timeline.instant_details import load_action_metadata
+from pyhudi.timeline.instant_details import load_action_metadata, read_action
+from pyhudi.timeline.load_timeline import timeline_files
 from pyhudi.timeline.timeline import Timeline
+from pyhudi.timeline_archive.full_timeline import load_full_timeline
 
 
 def check_not_cleaned(storage: Storage, config: TableConfig, timeline: Timeline, time: str) -> None:
@@ -53,16 +56,59 @@ def check_not_cleaned(storage: Storage, config: TableConfig, timeline: Timeline,
             raise _refusal(storage, time, instant, done.last_completed if reaches or not done.retained_from else done.retained_from)
 
 
+def check_not_cleaned_since(storage: Storage, config: TableConfig, state: Timeline, listed: Collection[str]) -> None:
+    """Refuse a state whose files were listed after a clean, a rollback or a restore had deleted some of them.
+
+    Files are listed some time after the timeline was read, and a metadata table does not tell which ones it listed before: the rows of
+    deleted files would be missing. Call it once the files are listed.
+
+    Args:
+        storage: the table's.
+        config: its properties.
+        state: the timeline of the state.
+        listed: the names of the timeline's files when it was read.
+
+    Raises:
+        UsageError: says what deleted the files, and the earliest time that can be read.
+    """
+    files = timeline_files(storage, config)
+    last = state.last_completed()
+    if files.keys() == set(listed) or last is None:
+        return
+    now = load_full_timeline(storage, config, files=files)
+    if not now.is_committed(last.requested):
+        raise UsageError(
+            f"{last.action} {last.requested} of table {storage.uri} was rolled back after it had been opened to be read: read it again"
+        )
+    end = max(state.effect(instant)[0] for instant in state.data_instants())
+    check_not_cleaned(storage, config, now.known_at(now.effective_time(end)), end)
+
+
 def _cleans_since(storage: Storage, config: TableConfig, timeline: Timeline, at: str) -> Iterator[tuple[Instant, CleanMetadata]]:
     """Yield the cleans that have deleted something and were planned after a time, the newest first; what came before left its files."""
     for instant in reversed(timeline.instants):
-        if instant.action is not Action.CLEAN or not instant.is_completed:
+        if instant.action is not Action.CLEAN or instant.state is State.REQUESTED:
             continue
         if instant.requested <= at:
             return
-        done = load_action_metadata(storage, config, timeline, instant)
-        if isinstance(done, CleanMetadata) and done.partitions:
+        done = _deletions(storage, config, timeline, instant)
+        if done is not None and done.partitions:
             yield instant, done
+
+
+def _deletions(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> CleanMetadata | None:
+    """Return what a clean has deleted, or may have deleted if it is inflight; None where its plan is unreadable: it deletes nothing."""
+    if instant.is_completed:
+        done = load_action_metadata(storage, config, timeline, instant)
+        return done if isinstance(done, CleanMetadata) else None
+    try:
+        plan = read_action(storage, config, Instant(instant.requested, Action.CLEAN, State.REQUESTED))
+    except (CorruptTableError, FileNotFoundError):
+        return None
+    if not isinstance(plan, CleanPlan):
+        return None
+    partitions = {path: CleanPartition(path, plan.policy, deleted=files) for path, files in plan.files.items()}
+    return CleanMetadata(instant.requested, 0, 0, plan.retained_from or "", plan.last_completed, partitions)
 
 
 def _is_savepointed(timeline: Timeline, time: str) -> bool:
@@ -95,7 +141,8 @@ def _newest_base(files: PartitionFiles, file_id: str) -> str:
 
 
 def _refusal(storage: Storage, time: str, clean: Instant, earliest: str) -> UsageError:
+    verb = "deleted" if clean.is_completed else "is deleting"
     return UsageError(
-        f"table {storage.uri} cannot be read as of {time}: clean {clean.requested} deleted files of that time;"
+        f"table {storage.uri} cannot be read as of {time}: clean {clean.requested} {verb} files of that time;"
         f" the earliest time is {earliest}"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import pyarrow as pa
@@ -19,7 +19,7 @@ from pyhudi.kernels.base_file.record_context import record_context_of
 from pyhudi.locks.known_objects import forget_listing, listed_now
 from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.metadata_table.read.metadata_view import MetadataView, open_view
-from pyhudi.read.snapshot.cleaned_states import check_not_cleaned
+from pyhudi.read.snapshot.cleaned_states import check_not_cleaned, check_not_cleaned_since
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.read_schema import StoredSchema, table_schema
 from pyhudi.schema.avro_arrow import with_meta_fields
@@ -30,6 +30,7 @@ from pyhudi.spec.table_features import check_readable
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.clock import parse_time
+from pyhudi.timeline.load_timeline import timeline_files
 from pyhudi.timeline.moved_timeline import TimelineMovedError
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
@@ -48,6 +49,8 @@ class Snapshot:
     timeline: Timeline
     #: The timeline of now, which tells the columns of a table that was still empty at the time of the query.
     latest: Timeline
+    #: Names of the files of the timeline when it was read; none where a caller has excluded that files are deleted meanwhile.
+    listed: frozenset[str] = field(default=frozenset(), repr=False, compare=False, kw_only=True)
 
     @property
     def schema(self) -> pa.Schema:
@@ -142,6 +145,15 @@ class Snapshot:
             bases = self._view.latest_base_files(partition_path)
             return tuple(FileSlice(FileGroupId(partition_path, base.name.file_id), base.name.instant, base) for base in bases)
         return self._view.latest_slices(partition_path)
+
+    def check_not_cleaned(self) -> None:
+        """Refuse a snapshot of which files were deleted before they were listed; to be called after the files are listed.
+
+        Raises:
+            UsageError: a clean, a rollback or a restore has deleted some of them since the snapshot was opened.
+        """
+        if self.listed:
+            check_not_cleaned_since(self.storage, self.config, self.timeline, self.listed)
 
     def with_checksums(self, file_slice: FileSlice) -> FileSlice:
         """Return a slice that is about to be read whole with the checksums of its log files, unless verification is switched off."""
@@ -250,10 +262,11 @@ def check_scope(snapshot: Snapshot) -> None:
 
 def _open(storage: Storage, query: SnapshotQuery, config: TableConfig) -> Snapshot:
     check_readable(config)
-    timeline = load_full_timeline(storage, config)
+    files = timeline_files(storage, config)
+    timeline, listed = load_full_timeline(storage, config, files=files), frozenset(files)
     if query.as_of is None:
-        return Snapshot(storage, query, config, timeline, timeline)
+        return Snapshot(storage, query, config, timeline, timeline, listed=listed)
     time = parse_time(query.as_of, config.timeline_zone)
     timeline = timeline.known_at(timeline.effective_time(time))
     check_not_cleaned(storage, config, timeline, time)
-    return Snapshot(storage, replace(query, as_of=time), config, timeline.as_of(time), timeline)
+    return Snapshot(storage, replace(query, as_of=time), config, timeline.as_of(time), timeline, listed=listed)

@@ -63,6 +63,7 @@ def _rows(snapshot: Snapshot) -> int | None:
         slices += snapshot.slices(path)
         if len(slices) > _MOST_SLICES:
             return None
+    snapshot.check_not_cleaned()
     if sum(log.size for one in slices for log in one.logs) > LOCAL_BYTES:
         return None
     return sum(LocalEngine().run(partial(count_slice, snapshot), slices))

@@ -175,8 +175,11 @@ class SnapshotFileIndex:
         """Return the directories of partitions, with all slices or those chosen of them."""
         self._refuse_pipes([path for path, _ in partitions])
         if not merges(self._snapshot):
-            return self._values.directories(one for path, strings in partitions for one in self._plain_directories(path, strings, chosen))
+            plain = [one for path, strings in partitions for one in self._plain_directories(path, strings, chosen)]
+            self._snapshot.check_not_cleaned()
+            return self._values.directories(plain)
         slices = [(strings, self._snapshot.slices(path) if chosen is None else tuple(chosen[path])) for path, strings in partitions]
+        self._snapshot.check_not_cleaned()
         return self._values.directories(self._merged_directories(slices))
 
     def _plain_directories(self, path: str, strings: Strings, chosen: Mapping[str, Sequence[FileSlice]] | None) -> Iterator[Directory]:
