@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import HudiError, UsageError
+from pyhudi.read.snapshot import snapshot
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.storage_protocol import Storage
+from pyhudi.table import read_table
 from pyhudi.testing.fault_injection import Fault
 from tests.unit.crash.tables import CountedIds, Driver, StoppedClock, cuts, ride
 
@@ -66,6 +69,33 @@ def test_a_scan_of_a_commit_that_was_rolled_back_meanwhile_is_refused() -> None:
     table.services.rollback(instants[-1])
     with pytest.raises(UsageError, match=f"commit {instants[-1]} of table .* was rolled back after it had been opened"):
         scan.to_arrow()
+
+
+def test_read_whose_files_are_cleaned_before_they_are_listed_begins_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = KINDS[0]
+    storage, _ = written(driver, 1)
+    open_now = snapshot.open_snapshot
+
+    def suspended(*arguments: Any) -> snapshot.Snapshot:
+        state = open_now(*arguments)
+        if len(HudiTable(storage).history()) < 10:  # while it waits, others write and clean
+            for value in range(1, 6):
+                driver.write(storage, Operation.UPSERT, rides(value))
+        return state
+
+    monkeypatch.setattr(read_table, "open_snapshot", suspended)
+    assert HudiTable(storage).to_arrow(["value"])["value"].to_pylist() == [5, 5, 5]
+
+
+@pytest.mark.parametrize("versions", [("6", 9), ("9", 6)], ids=str)
+def test_a_scan_is_read_after_an_upgrade_or_downgrade(versions: tuple[str, int]) -> None:
+    old, new = versions
+    storage, _ = written(Driver(created_with={"hoodie.write.table.version": old}, table_type="MERGE_ON_READ"), 2)
+    table = HudiTable(storage)
+    scan = table.scan(["value"])
+    services = table.services
+    (services.upgrade if int(old) < new else services.downgrade)(new)
+    assert scan.to_arrow()["value"].to_pylist() == [1, 1, 1]
 
 
 def test_an_archived_state_of_which_an_interrupted_clean_deleted_some_files_is_refused() -> None:

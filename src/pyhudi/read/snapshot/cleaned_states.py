@@ -7,7 +7,10 @@ inflight may have deleted any of the files that it plans to delete.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import contextlib
+import functools
+from collections.abc import Callable, Collection, Iterator
+from typing import Final, ParamSpec, TypeVar
 
 from pyhudi.errors import CorruptTableError, UsageError
 from pyhudi.fsview.file_groups import PartitionFiles
@@ -19,10 +22,34 @@ from pyhudi.spec.files.file_names import file_and_instant, parse_log_file_name
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
+from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.instant_details import load_action_metadata, read_action
 from pyhudi.timeline.load_timeline import timeline_files
+from pyhudi.timeline.moved_timeline import TimelineMovedError
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
+
+P = ParamSpec("P")
+T = TypeVar("T")
+#: A read begins again so often; a reader that is suspended each time for as long as a clean takes is told so.
+_MOST_READS: Final = 3
+
+
+class StateDeletedError(UsageError):
+    """Files of a state were deleted between its opening and the listing of its files."""
+
+
+def reread_when_deleted(read: Callable[P, T]) -> Callable[P, T]:
+    """Let a function that opens a table and lists its files begin again when files were deleted in between."""
+
+    @functools.wraps(read)
+    def reread(*args: P.args, **kwargs: P.kwargs) -> T:
+        for _ in range(_MOST_READS - 1):
+            with contextlib.suppress(StateDeletedError):
+                return read(*args, **kwargs)
+        return read(*args, **kwargs)
+
+    return reread
 
 
 def check_not_cleaned(storage: Storage, config: TableConfig, timeline: Timeline, time: str) -> None:
@@ -69,19 +96,27 @@ def check_not_cleaned_since(storage: Storage, config: TableConfig, state: Timeli
         listed: the names of the timeline's files when it was read.
 
     Raises:
-        UsageError: says what deleted the files, and the earliest time that can be read.
+        StateDeletedError: says what deleted the files, and the earliest time that can be read.
     """
     files = timeline_files(storage, config)
     last = state.last_completed()
     if files.keys() == set(listed) or last is None:
         return
-    now = load_full_timeline(storage, config, files=files)
+    try:
+        now = load_full_timeline(storage, config, files=files)
+    except TimelineMovedError:  # an upgrade or downgrade deletes no files of the table's rows
+        config = TableConfig(load_properties(storage))
+        now = load_full_timeline(storage, config)
     if not now.is_committed(last.requested):
-        raise UsageError(
+        raise StateDeletedError(
             f"{last.action} {last.requested} of table {storage.uri} was rolled back after it had been opened to be read: read it again"
         )
-    end = max(state.effect(instant)[0] for instant in state.data_instants())
-    check_not_cleaned(storage, config, now.known_at(now.effective_time(end)), end)
+    has_times = 1 not in (state.layout, now.layout)
+    end = max(state.effect(instant)[0] for instant in state.data_instants()) if has_times else last.requested
+    try:
+        check_not_cleaned(storage, config, now.known_at(now.effective_time(end)), end)
+    except UsageError as error:
+        raise StateDeletedError(f"{error}. It was opened before the clean: open it again to read its rows of now") from None
 
 
 def _cleans_since(storage: Storage, config: TableConfig, timeline: Timeline, at: str) -> Iterator[tuple[Instant, CleanMetadata]]:
