@@ -20,11 +20,17 @@ from pyhudi.index.log_inserts import LogInsertDetector, keys_only_in_logs
 from pyhudi.kernels.base_file.write_columns import FILE_ID_COLUMN, POSITION_COLUMN
 from pyhudi.kernels.keys.key_probe import SEVERAL
 from pyhudi.spark.index_join.key_columns import PARTITION_PATH, RECORD_KEY
+from pyhudi.spark.jvm.error_translation import explain_reads_below
+from pyhudi.spark.jvm.parquet_options import parquet_options
+from pyhudi.spark.scan.file_index import hadoop_base
 from pyhudi.spec.files.file_group import BaseFile, FileSlice
+from pyhudi.storage.storage_protocol import Storage
 
 #: The partition that a stored record is in, which need not be that of the incoming row.
 STORED_PATH: Final = "_pyhudi_place_path"
 _FILE_NAME: Final = "_hoodie_file_name"
+#: Paths are names of files, though a partition value may look like a pattern (`DataSource.GLOB_PATHS_KEY`).
+_NAMES: Final = {"__globPaths__": "false"}
 _STORED = StructType([StructField(name, StringType()) for name in (RECORD_KEY, PARTITION_PATH, _FILE_NAME)])
 
 
@@ -52,16 +58,18 @@ def stored_locations(session: SparkSession, paths: Sequence[str], lookup: Lookup
     """Return record key, partition, file id and place in its base file of all records in some partitions; None when there are none."""
     slices = [file_slice for path in paths for file_slice in lookup.view.latest_slices(path)]
     files = [file_slice.base for file_slice in slices if file_slice.base is not None]
-    parts = [_stored_keys(session, lookup.storage.uri, files)] if files else []
+    parts = [_stored_keys(session, lookup.storage, files)] if files else []
     if (born := _born_in_logs(slices, lookup)) is not None:
         nowhere = F.lit(SEVERAL).cast("long").alias(POSITION_COLUMN)
         parts.append(session.createDataFrame(born).select(RECORD_KEY, STORED_PATH, FILE_ID_COLUMN, nowhere))
     return functools.reduce(DataFrame.unionByName, parts) if parts else None
 
 
-def _stored_keys(session: SparkSession, base_uri: str, files: Sequence[BaseFile]) -> DataFrame:
-    paths = [f"{base_uri.rstrip('/')}/{file.path}" for file in files]
-    scan = session.read.schema(_STORED).parquet(*paths)
+def _stored_keys(session: SparkSession, storage: Storage, files: Sequence[BaseFile]) -> DataFrame:
+    paths = [f"{storage.uri.rstrip('/')}/{file.path}" for file in files]
+    explain_reads_below(hadoop_base(storage))
+    # A key that is not read would be inserted again: pages are verified whatever the options of reads say.
+    scan = session.read.schema(_STORED).options(**parquet_options(verify=True), **_NAMES).parquet(*paths)
     file_id = F.substring_index(_FILE_NAME, "_", 1).alias(FILE_ID_COLUMN)
     path, row = F.col(PARTITION_PATH).alias(STORED_PATH), F.col("_metadata.row_index").alias(POSITION_COLUMN)
     return scan.select(RECORD_KEY, path, file_id, row)

@@ -142,6 +142,8 @@ def _causes(exception: JavaObject) -> Iterator[JavaObject]:
 def _explain_error(exception: JavaObject) -> HudiError | None:
     """Return an error for a file of a Hudi table; None for files that are none of pyhudi's business."""
     path = unquote(str(exception.getMessageParameters().get("path") or ""))
+    if path.startswith("file:///"):  # as Spark writes the paths of its own relations
+        path = path.replace("///", "/", 1)
     table = next((base for base in _tables if path.startswith(f"{base}/")), None)
     if table is None:
         return None

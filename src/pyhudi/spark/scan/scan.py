@@ -21,6 +21,7 @@ from pyhudi.schema.internal.schema_history import history_of
 from pyhudi.schema.meta_columns import COMMIT_TIME, is_meta_column, with_meta_columns
 from pyhudi.spark.jvm import java_code, jvm
 from pyhudi.spark.jvm.jvm import JavaObject
+from pyhudi.spark.jvm.parquet_options import parquet_options
 from pyhudi.spark.jvm.spark_types import spark_schema
 from pyhudi.spark.scan.default_partitions import PartitionSet, partition_sets
 from pyhudi.spark.scan.explain_hook import remember
@@ -32,8 +33,6 @@ from pyhudi.spark.scan.schema_versions import VersionPart, version_parts
 from pyhudi.spark.scan.skeleton_scan import PARTITION, SKELETON, BootstrapPart, bootstrap_parts, meta_columns
 from pyhudi.spec.files.bootstrap_source import METADATA_BOOTSTRAP
 
-#: Spark's readers, the vectorised one too, take pages from parquet-java, which compares them with their CRCs where this is set.
-_VERIFY = "parquet.page.verify-checksum.enabled"
 _DATASOURCES = "org.apache.spark.sql.execution.datasources"
 
 
@@ -150,7 +149,7 @@ def _relation(session: SparkSession, index: SnapshotFileIndex, columns: StructTy
         from_json(columns.json()),
         jvm.some(session, None),
         jvm.java_class(session, f"{_DATASOURCES}.parquet.ParquetFileFormat")(),
-        jvm.java_class(session, "org.apache.spark.api.python.PythonUtils").toScalaMap({_VERIFY: str(verify).lower()}),
+        jvm.java_class(session, "org.apache.spark.api.python.PythonUtils").toScalaMap(parquet_options(verify=verify)),
         jvm.jvm_session(session),
     )
     is_streaming = False
