@@ -20,6 +20,7 @@ from pyhudi.locks.known_objects import forget_listing, listed_now
 from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.metadata_table.read.metadata_view import MetadataView, open_view
 from pyhudi.read.snapshot.cleaned_states import check_not_cleaned
+from pyhudi.read.snapshot.expired_snapshot import check_not_expired
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.read_schema import StoredSchema, table_schema
 from pyhudi.schema.avro_arrow import with_meta_fields
@@ -185,7 +186,9 @@ class Snapshot:
     def _view(self) -> FileSystemView:
         # Listed after the timeline was read: no file of a commit on it can be missing.
         storage = listed_now(self.storage)
-        return open_view(storage, self.config, self.timeline, use_metadata_table=self.query.use_metadata_table)
+        view = open_view(storage, self.config, self.timeline, use_metadata_table=self.query.use_metadata_table)
+        check_not_expired(view, self.latest)
+        return view
 
 
 def open_snapshot(storage: Storage, query: SnapshotQuery, config: TableConfig | None = None) -> Snapshot:

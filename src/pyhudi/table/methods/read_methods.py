@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyhudi.progress import progress_bar
 from pyhudi.read.execute import count_rows, read_batches, read_table
 from pyhudi.read.filter.tuple_filter import FilterLike
+from pyhudi.read.snapshot.expired_snapshot import reread_when_expired
 from pyhudi.read.snapshot.query_type import QueryType
 from pyhudi.table.history_table import history
 from pyhudi.table.inspect.action_history import History
@@ -30,6 +31,7 @@ Options = Mapping[str, str]
 class ReadMethods(TableHandle):
     """The methods of `HudiTable` that read."""
 
+    @reread_when_expired
     def to_arrow(
         self,
         columns: Sequence[str] | None = None,
@@ -221,6 +223,7 @@ class ReadMethods(TableHandle):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_batches().__arrow_c_stream__(requested_schema)
 
+    @reread_when_expired
     @progress_bar("count")
     def count(self, filter: FilterLike | None = None, as_of: str | datetime | None = None) -> int:  # noqa: A002
         """Return the number of rows; without a filter, from the files' footers and the logs alone.
