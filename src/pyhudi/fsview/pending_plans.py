@@ -15,7 +15,7 @@ from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.instant_details import read_action
-from pyhudi.timeline.pending_clustering import damaged_plan_error
+from pyhudi.timeline.pending_clustering import damaged_plan_error, was_rolled_back
 from pyhudi.timeline.timeline import Timeline
 
 
@@ -28,7 +28,8 @@ class PendingCompaction:
 
 
 def pending_compactions(storage: Storage, config: TableConfig, timeline: Timeline) -> dict[FileGroupId, PendingCompaction]:
-    """Return the file groups under pending compaction; log compactions make no slice and are left out.
+    """Return the file groups under pending compaction; log compactions make no slice and are left out, and so is a compaction that was
+    cancelled since the timeline was loaded.
 
     Raises:
         CorruptTableError: a pending compaction has no plan, or what stands for it is none.
@@ -36,9 +37,23 @@ def pending_compactions(storage: Storage, config: TableConfig, timeline: Timelin
     result: dict[FileGroupId, PendingCompaction] = {}
     for instant in timeline.pending():
         if instant.action is Action.COMPACTION:
-            for operation in read_plan(storage, config, instant).operations or ():
+            for operation in planned_operations(storage, config, instant):
                 result[operation.group] = PendingCompaction(instant.requested, operation)
     return result
+
+
+def planned_operations(storage: Storage, config: TableConfig, instant: Instant) -> tuple[CompactionOperation, ...]:
+    """Return what a pending compaction or log compaction is to rewrite: nothing if it was cancelled since it was listed.
+
+    Raises:
+        CorruptTableError: as `read_plan`.
+    """
+    try:
+        return tuple(read_plan(storage, config, instant).operations or ())
+    except CorruptTableError:
+        if was_rolled_back(storage, config, instant):
+            return ()
+        raise
 
 
 def read_plan(storage: Storage, config: TableConfig, instant: Instant) -> CompactionPlan:

@@ -44,7 +44,8 @@ class ServiceRunner:
     @contextlib.contextmanager
     def locked(self, wait_s: float | None = None) -> Iterator[LockedTable]:
         """Hold the table's lock, for which to wait `wait_s` seconds if that is given; errors as in `locked_table`."""
-        with locked_table(self.storage, self.wait_s if wait_s is None else wait_s, self.clock, self.ids) as table:
+        wait_s = self.wait_s if wait_s is None else wait_s
+        with locked_table(self.storage, wait_s, self.clock, self.ids, heartbeats=self.failed_writes.heartbeats) as table:
             yield table
 
     def run(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:

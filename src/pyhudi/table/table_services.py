@@ -29,6 +29,7 @@ from pyhudi.sync import SyncResult, sync_table
 from pyhudi.table.maintenance.rewrite_services import RewriteServices
 from pyhudi.table.services_by_options import cleaning
 from pyhudi.table.ttl_table import expire
+from pyhudi.txn.heartbeat_settings import heartbeat_settings
 from pyhudi.txn.locked_table import locked_table
 
 
@@ -75,8 +76,9 @@ class Services(RewriteServices):
             >>> table.services.clean(options={"hoodie.clean.commits.retained": "1"}, dry_run=True)
             ()
         """
-        storage = with_lock_provider(self.storage, resolve(options or {}))
-        with locked_table(storage, self.wait_s, self.clock, self.ids) as table:
+        resolved = resolve(options or {})
+        storage, heartbeats = with_lock_provider(self.storage, resolved), heartbeat_settings(resolved)
+        with locked_table(storage, self.wait_s, self.clock, self.ids, heartbeats=heartbeats) as table:
             check_notes(table.storage, table.config, table.timeline)
             if not dry_run:
                 without_empty_cleans(table)
@@ -128,7 +130,8 @@ class Services(RewriteServices):
         """
         resolved = resolve(options or {})
         settings = archival_settings(resolved)
-        with locked_table(with_lock_provider(self.storage, resolved), self.wait_s, self.clock, self.ids) as table:
+        storage, heartbeats = with_lock_provider(self.storage, resolved), heartbeat_settings(resolved)
+        with locked_table(storage, self.wait_s, self.clock, self.ids, heartbeats=heartbeats) as table:
             check_notes(table.storage, table.config, table.timeline)
             started = time.perf_counter()
             result = archive(table, settings, metadata_settings(resolved), dry_run=dry_run)

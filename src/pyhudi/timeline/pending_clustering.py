@@ -21,7 +21,7 @@ _RESIZING = "Consistent"
 
 
 def pending_clustering(storage: Storage, config: TableConfig, instant: Instant) -> ClusteringPlan | None:
-    """Return what a pending instant is going to cluster; None of any other action.
+    """Return what a pending instant is going to cluster; None of any other action, and of one that was rolled back since it was listed.
 
     Raises:
         CorruptTableError: its plan is missing or not readable.
@@ -31,6 +31,8 @@ def pending_clustering(storage: Storage, config: TableConfig, instant: Instant) 
     try:
         request = read_action(storage, config, Instant(instant.requested, instant.action, State.REQUESTED))
     except FileNotFoundError as error:
+        if was_rolled_back(storage, config, instant):
+            return None
         raise damaged_plan_error(storage, config, instant, "its file is missing") from error
     except CorruptTableError as error:
         raise damaged_plan_error(storage, config, instant, error) from error
@@ -54,6 +56,11 @@ def clustering_plan(storage: Storage, config: TableConfig, instant: Instant) -> 
             request = read_action(storage, config, requested)
             return request.plan if isinstance(request, RequestedReplace) else None
     return None
+
+
+def was_rolled_back(storage: Storage, config: TableConfig, instant: Instant) -> bool:
+    """Tell whether a pending instant has left the timeline since it was listed: a rollback deletes the request as the last of its files."""
+    return storage.stat(instant_path(config, instant)) is None
 
 
 def damaged_plan_error(storage: Storage, config: TableConfig, instant: Instant, problem: object) -> CorruptTableError:

@@ -8,7 +8,7 @@ from typing import Final
 
 from pyhudi.spec.options import Options
 from pyhudi.txn.concurrency import is_optimistic
-from pyhudi.txn.heartbeats import DEFAULTS, HeartbeatSettings, heartbeat_settings
+from pyhudi.txn.heartbeat_settings import DEFAULTS, HeartbeatSettings, heartbeat_settings
 
 _POLICY: Final = "hoodie.clean.failed.writes.policy"
 _BEFORE_WRITES: Final = "ROLLBACK_FAILED_WRITES"

@@ -8,58 +8,20 @@ from __future__ import annotations
 
 import logging
 import os
-from dataclasses import dataclass
 from typing import Final, Self
 
-from pyhudi.errors import ConflictError, HudiError, OptionError
+from pyhudi.errors import ConflictError, HudiError
 from pyhudi.locks.renewal import Renewal
 from pyhudi.spec.instant import Instant
-from pyhudi.spec.options import Options
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock, now_millis
-from pyhudi.txn.locked_table import TableState
+from pyhudi.txn.heartbeat_settings import DEFAULTS, INTERVAL, HeartbeatSettings
+from pyhudi.txn.locked_table import LockedTable
 
 _log = logging.getLogger(__name__)
 _FOLDER: Final = ".hoodie/.heartbeat"
-_INTERVAL: Final = "hoodie.client.heartbeat.interval_in_ms"
-_MISSES: Final = "hoodie.client.heartbeat.tolerable.misses"
-#: Apache Hudi takes no shorter interval.
-_LEAST_INTERVAL_MS: Final = 1000
 #: How long an end waits for a beat that is being written, in seconds.
 _LAST_BEAT_S: Final = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class HeartbeatSettings:
-    """A heartbeat is written every `interval_ms` milliseconds; a writer that misses `tolerable_misses` of them is dead."""
-
-    interval_ms: int = 60_000
-    tolerable_misses: int = 2
-
-    @property
-    def alive_ms(self) -> int:
-        """How long a writer counts as alive after a heartbeat, in milliseconds.
-
-        Example:
-            >>> HeartbeatSettings().alive_ms
-            120000
-        """
-        return self.interval_ms * self.tolerable_misses
-
-
-DEFAULTS: Final = HeartbeatSettings()
-
-
-def heartbeat_settings(options: Options) -> HeartbeatSettings:
-    """Return what the options decide.
-
-    Raises:
-        OptionError: the interval is below a second.
-    """
-    interval = options.integer(_INTERVAL)
-    if interval < _LEAST_INTERVAL_MS:
-        raise OptionError(f"{_INTERVAL}={interval} must be {_LEAST_INTERVAL_MS} or more milliseconds")
-    return HeartbeatSettings(interval, options.integer(_MISSES))
 
 
 def heartbeat_path(requested: str) -> str:
@@ -78,16 +40,16 @@ def is_alive(storage: Storage, requested: str, clock: Clock, settings: Heartbeat
     return beat is not None and now_millis(clock) - beat.modified_ms <= settings.alive_ms
 
 
-def check_writer_has_died(table: TableState, pending: Instant, settings: HeartbeatSettings = DEFAULTS) -> None:
+def check_writer_has_died(table: LockedTable, pending: Instant) -> None:
     """Refuse to roll back a write whose writer is alive.
 
     Raises:
         ConflictError: its heartbeat is fresh.
     """
-    if is_alive(table.storage, pending.requested, table.clock, settings):
+    if is_alive(table.storage, pending.requested, table.clock, table.heartbeats):
         raise ConflictError(
             f"{pending.action} {pending.requested} of table {table.storage.uri} is being written: its writer showed life less than"
-            f" {settings.alive_ms / 1000:g} seconds ago. Wait for it and try again."
+            f" {table.heartbeats.alive_ms / 1000:g} seconds ago. Wait for it and try again."
         )
 
 
@@ -144,7 +106,7 @@ class Heartbeat:
             raise ConflictError(
                 f"the heartbeat of {self._requested} of table {self._storage.uri} expired: for more than {self._settings.alive_ms} ms the"
                 " process was held up, or the storage took no heartbeat, and other writers may have rolled this write back. Nothing of it"
-                f" is visible; write again, with a longer {_INTERVAL} if this happens often."
+                f" is visible; write again, with a longer {INTERVAL} if this happens often."
             )
 
     def _is_expired(self) -> bool:

@@ -22,6 +22,7 @@ from pyhudi.timeline.load_timeline import timeline_files
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline.write_instant import TimelineWriter
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
+from pyhudi.txn.heartbeat_settings import DEFAULTS, HeartbeatSettings
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.recreation import is_interrupted, recover_recreation
 
@@ -43,9 +44,10 @@ class TableState:
 
 @dataclass(frozen=True, slots=True)
 class LockedTable(TableState):
-    """A table under its writer lock: what an action works with."""
+    """A table under its writer lock: what an action works with. `heartbeats` says when a writer without the lock counts as dead."""
 
     lock: HeldLock
+    heartbeats: HeartbeatSettings = DEFAULTS
 
     @property
     def writer(self) -> TimelineWriter:
@@ -76,7 +78,9 @@ def table_state(storage: Storage, clock: Clock, ids: Ids) -> TableState:
 
 
 @contextlib.contextmanager
-def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids, *, restores: bool = False) -> Iterator[LockedTable]:
+def locked_table(
+    storage: Storage, wait_s: float, clock: Clock, ids: Ids, *, restores: bool = False, heartbeats: HeartbeatSettings = DEFAULTS
+) -> Iterator[LockedTable]:
     """Hold the lock of a table that this release can write; properties and timeline are read under it.
 
     Args:
@@ -85,6 +89,7 @@ def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids, *, res
         clock: tells the time.
         ids: gives ids.
         restores: whether the caller brings a pending restore to its end; no other process may write concurrently with one.
+        heartbeats: after how long a silence a writer counts as dead.
 
     Raises:
         LockTimeoutError: another writer held the lock for longer than `wait_s` seconds.
@@ -103,7 +108,7 @@ def locked_table(storage: Storage, wait_s: float, clock: Clock, ids: Ids, *, res
             _check_not_restored(storage, timeline)
         times = InstantClock(clock, config.timeline_zone, timeline.greatest_time(), storage.uri)
         try:
-            yield LockedTable(known, config, timeline, files, clock, times, ids, lock)
+            yield LockedTable(known, config, timeline, files, clock, times, ids, lock, heartbeats)
         finally:
             if isinstance(lock, ProvidedLock):
                 times.outlast(lock.clock_skew_s)

@@ -39,9 +39,11 @@ def find_metadata_table(table: LockedTable) -> MetadataTableState:
     Raises:
         LockLostError: something looks unfinished, and the lock excludes others no more.
     """
-    others = OtherWriters(
-        functools.partial(check_locked_before_repair, table), lambda requested: is_alive(table.storage, requested, table.clock)
-    )
+
+    def is_at_work(requested: str) -> bool:
+        return is_alive(table.storage, requested, table.clock, table.heartbeats)
+
+    others = OtherWriters(functools.partial(check_locked_before_repair, table), is_at_work)
     state = find_state(table.storage, table.config, table.timeline, sources_of(table), others)
     if state.mdt is not None:
         keep_times_apart(table, state.mdt)

@@ -167,7 +167,7 @@ def begin_optimistic(
 
     Args and errors as in `pyhudi.txn.transaction.begin`; `strategy` is what counts as a conflict, None leaves it to the table.
     """
-    lock = functools.partial(locked_table, storage, wait_s, clock, ids)
+    lock = functools.partial(locked_table, storage, wait_s, clock, ids, heartbeats=failed_writes.heartbeats)
     shared = SharedTable(lock, strategy, failed_writes)
     with contextlib.ExitStack() as alive:
         with lock() as unlocked:

@@ -230,7 +230,7 @@ def begin(
         LockTimeoutError: another writer held the lock for too long.
         UnsupportedError: the table has features, or pending services, that exclude concurrent writes of this release.
     """
-    with locked_table(storage, wait_s, clock, ids) as unlocked:
+    with locked_table(storage, wait_s, clock, ids, heartbeats=failed_writes.heartbeats) as unlocked:
         check_version(unlocked, version)
         check_nothing_planned(unlocked)
         table = roll_back(unlocked)

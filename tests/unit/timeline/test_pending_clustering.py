@@ -14,6 +14,7 @@ from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.pending_clustering import clustered_groups, clustering_plan, pending_clustering, resizes_buckets
+from pyhudi.timeline.write_instant import TimelineWriter
 
 TIME, LATER = "20261201040547825", "20261201040550000"
 REQUESTED = Instant(TIME, Action.CLUSTERING, State.REQUESTED)
@@ -52,11 +53,23 @@ def test_a_replacecommit_of_layout_1_may_be_a_clustering(storage, layout_1) -> N
 
 @pytest.mark.parametrize(("content", "problem"), [(None, "its file is missing"), (b"", "its file holds none"), (b"Obj\x01", "damaged")])
 def test_a_plan_that_cannot_be_read_is_an_error_that_names_the_way_out(storage, layout_2, content, problem) -> None:
+    put(storage, f"{TIME}.clustering.inflight", b"")
     if content is not None:
         put(storage, f"{TIME}.clustering.requested", content)
     with pytest.raises(CorruptTableError, match=problem) as raised:
-        pending_clustering(storage, layout_2, REQUESTED)
+        pending_clustering(storage, layout_2, Instant(TIME, Action.CLUSTERING, State.INFLIGHT))
     assert f"services.rollback('{TIME}')" in str(raised.value)
+
+
+@pytest.mark.parametrize(("action", "state"), [(Action.CLUSTERING, State.INFLIGHT), (Action.REPLACE_COMMIT, State.REQUESTED)])
+def test_a_plan_that_was_rolled_back_since_the_timeline_was_listed_is_none(storage, layout_2, action, state) -> None:
+    """A writer reads the timeline without the lock, and another one rolls its own replacecommit or clustering back."""
+    put(storage, f"{TIME}.{action}.requested", plan_of())
+    if state is State.INFLIGHT:
+        put(storage, f"{TIME}.{action}.inflight", b"")
+    timeline = load_timeline(storage, layout_2)
+    TimelineWriter(storage, layout_2).remove(Instant(TIME, action, state))
+    assert clustered_groups(storage, layout_2, timeline) == {}
 
 
 def test_a_plan_that_leads_out_of_the_table_is_refused(storage, layout_2) -> None:

@@ -37,7 +37,7 @@ from pyhudi.testing.lockstep import Lockstep
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.txn.completing_write import CompletingWrite
 from pyhudi.txn.failed_writes_policy import FailedWritesPolicy, FailedWritesSettings
-from pyhudi.txn.heartbeats import HeartbeatSettings
+from pyhudi.txn.heartbeat_settings import HeartbeatSettings
 from pyhudi.txn.ids import SystemIds
 from pyhudi.txn.locked_table import locked_table
 from pyhudi.txn.optimistic import begin_optimistic

@@ -19,7 +19,8 @@ from pyhudi.testing.fault_injection import Crashed
 from pyhudi.testing.intercepted_storage import Call, InterceptedStorage
 from pyhudi.testing.lockstep import Lockstep
 from pyhudi.timeline.clock import SystemClock
-from pyhudi.txn.heartbeats import Heartbeat, HeartbeatSettings, heartbeat_path, heartbeat_settings, is_alive
+from pyhudi.txn.heartbeat_settings import HeartbeatSettings, heartbeat_settings
+from pyhudi.txn.heartbeats import Heartbeat, heartbeat_path, is_alive
 
 T = "20240101000000000"
 _SHORT = HeartbeatSettings(interval_ms=20, tolerable_misses=1000)

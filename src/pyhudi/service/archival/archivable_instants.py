@@ -97,13 +97,18 @@ def _for_compaction(timeline: Timeline, counted: int) -> str | None:
 
 
 def _for_replaced_files(inputs: ArchivalInputs) -> Instant | None:
-    """Return the first replacecommit whose replaced files may still be there: without it a reader would show their rows again."""
-    replacing = [one for one in inputs.timeline.instants if one.action in _REPLACE]
-    cleaned = inputs.cleaned
+    """Return the first replacecommit whose replaced files may still be there: without it a reader would show their rows again.
+
+    A clean leaves the files that were replaced after the state that it retains (`obsolete_files.Retention`). Apache Hudi goes by requested
+    times, and archives a clustering that began before the retained commit and completed after it.
+    """
+    timeline, cleaned = inputs.timeline, inputs.cleaned
+    replacing = [one for one in timeline.instants if one.action in _REPLACE]
     if cleaned is None:
         return next(iter(replacing), None)
     lower = cleaned.retained_from or cleaned.requested
+    was_cleaned_at = timeline.effective_time(cleaned.retained_from) if cleaned.retained_from else cleaned.requested
     savepointed_from = min(cleaned.savepointed, default=None)
     if savepointed_from is not None and savepointed_from < lower and any(savepointed_from <= one.requested <= lower for one in replacing):
         lower = savepointed_from
-    return next((one for one in replacing if one.requested >= lower), None)
+    return next((one for one in replacing if one.requested >= lower or timeline.effect(one)[0] > was_cleaned_at), None)

@@ -14,7 +14,7 @@ from pyhudi.cache import LruCache
 from pyhudi.errors import OptionError
 from pyhudi.fsview.file_groups import PartitionFiles
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.fsview.pending_plans import read_plan
+from pyhudi.fsview.pending_plans import planned_operations
 from pyhudi.service.cleaning.clean_history import (
     FILTERED,
     SAVEPOINTED,
@@ -191,7 +191,7 @@ def _pending(source: CleanInput) -> dict[tuple[str, str], str]:
     pending: dict[tuple[str, str], str] = {}
     for instant in source.timeline.pending():
         if instant.action in (Action.COMPACTION, Action.LOG_COMPACTION):
-            for operation in read_plan(source.storage, source.config, instant).operations or ():
+            for operation in planned_operations(source.storage, source.config, instant):
                 key = (operation.group.partition_path, operation.group.file_id)
                 base = operation.base_instant or ""
                 pending[key] = min(base, pending.get(key, base))

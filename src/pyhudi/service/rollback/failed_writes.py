@@ -86,10 +86,10 @@ def _chosen(
     named = only if aborted is None else (aborted,)
     failed = [write for write in failed_writes(table) if named is None or write.requested in named]
     if settings.has_concurrent_writers and named is None:
-        failed = [write for write in failed if not is_alive(table.storage, write.requested, table.clock, settings.heartbeats)]
+        failed = [write for write in failed if not is_alive(table.storage, write.requested, table.clock, table.heartbeats)]
     for instant in failed:
         if instant.requested != aborted:
-            check_writer_has_died(table, instant, settings.heartbeats)
+            check_writer_has_died(table, instant)
     allowed = settings.before_writes if writes else settings.by_services
     return failed if allowed or named is not None else []
 

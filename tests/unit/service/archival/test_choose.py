@@ -67,6 +67,19 @@ def test_a_replacecommit_stays_until_its_replaced_files_are_cleaned() -> None:
     assert chosen(*replacing, cleaned=Cleaned(at(45)))[0] == [10, 15, 20, 25, 30, 40]
 
 
+def test_a_clustering_that_completed_after_the_retained_commit_stays() -> None:
+    """It began before that commit, so by requested times alone its files would count as cleaned."""
+    late = Instant(at(25), Action.REPLACE_COMMIT, State.COMPLETED, at(33))
+    assert chosen(late, commits=8, cleaned=Cleaned(at(85), at(30)))[0] == [10, 20]
+    assert chosen(late, commits=8, cleaned=Cleaned(at(85), at(40)))[0] == [10, 20, 25, 30, 40, 50, 60]
+
+
+def test_a_replacecommit_that_completed_after_the_last_clean_was_planned_stays() -> None:
+    late = Instant(at(25), Action.REPLACE_COMMIT, State.COMPLETED, at(33))
+    assert chosen(late, commits=8, cleaned=Cleaned(at(32)))[0] == [10, 20]
+    assert chosen(late, commits=8, cleaned=Cleaned(at(34)))[0] == [10, 20, 25, 30, 40, 50, 60]
+
+
 def test_a_replacecommit_stays_whose_files_a_savepoint_of_the_last_clean_kept() -> None:
     retained = Cleaned(at(45), at(40), savepointed=(at(10),))
     assert chosen(done(15, Action.REPLACE_COMMIT), cleaned=retained)[0] == [10]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,6 +63,22 @@ def test_compaction_with_a_fresh_heartbeat_is_left_alone(died) -> None:
     with pytest.raises(ConflictError, match="showed life"):
         table.services.compact(mode="execute")
     assert table.storage.stat(left) is not None
+
+
+@pytest.mark.parametrize(("age_s", "interval_ms", "is_alive"), [(300, 600_000, True), (60, 1_000, False)])
+def test_the_options_say_after_how_long_a_compaction_is_dead(died, age_s: int, interval_ms: int, is_alive: bool) -> None:
+    """With the default of two minutes, the files of a live compaction were deleted when its interval is longer."""
+    table, left = died
+    (plan,) = table.services.compact(mode="execute", dry_run=True)
+    table.storage.create(f".hoodie/.heartbeat/{plan.instant}", b"")
+    os.utime(Path(table.storage.uri) / f".hoodie/.heartbeat/{plan.instant}", (time.time() - age_s,) * 2)
+    options = {"hoodie.client.heartbeat.interval_in_ms": str(interval_ms)}
+    if is_alive:
+        with pytest.raises(ConflictError, match="less than 1200 seconds ago"):
+            table.services.compact(mode="execute", options=options)
+    else:
+        table.services.compact(mode="execute", options=options)
+    assert (table.storage.stat(left) is not None) == is_alive
 
 
 def test_dead_compaction_is_rolled_back_on_request_unless_logs_are_named_by_it(died) -> None:
