@@ -10,7 +10,8 @@ CONCURRENCY: tuple[ConfigKey, ...] = (
     served(
         "hoodie.write.concurrency.mode",
         "SINGLE_WRITER: one writer after the other. OPTIMISTIC_CONCURRENCY_CONTROL: writers work side by side, and of two that changed the"
-        " same file groups the second one to commit fails.",
+        " same file groups the second one to commit fails. NON_BLOCKING_CONCURRENCY_CONTROL: writers append to the same buckets of a"
+        " merge-on-read table side by side, and all of them commit.",
         default="SINGLE_WRITER",
     ),
     served(
@@ -20,7 +21,7 @@ CONCURRENCY: tuple[ConfigKey, ...] = (
     ),
     served(
         "hoodie.write.num.retries.on.conflict.failures",
-        "How often a write that lost against another one is repeated, with growing pauses.",
+        "How often a write that lost against another one is repeated, with growing pauses; 3 times for non-blocking writers if not given.",
         Kind.COUNT,
         "0",
     ),
