@@ -99,7 +99,7 @@ def _strategy(name: str) -> ConflictStrategy | None:
     if not name:
         return None
     simple_name = name.removeprefix(_PACKAGE)
-    known = [one.value for one in ConflictStrategy if one is not ConflictStrategy.PREFER_WRITER]
+    known = [one.value for one in ConflictStrategy]
     if simple_name not in known:
         served = ", ".join(f"{_PACKAGE}{one}" for one in known)
         raise UnsupportedError(f"{STRATEGY}={name} is not served: pyhudi loads no classes by name. It can be {served}.")

@@ -17,7 +17,7 @@ CONCURRENCY: tuple[ConfigKey, ...] = (
     served(
         "hoodie.write.lock.conflict.resolution.strategy",
         "What counts as a conflict: one of Apache Hudi's classes, by default the bucket one for tables with a bucket index, else the simple"
-        " one.",
+        " one. With PreferWriterConflictResolutionStrategy clusterings give way to writes.",
     ),
     served(
         "hoodie.write.num.retries.on.conflict.failures",
