@@ -125,7 +125,7 @@ def _carry_out(
     txn.table = give_way(txn.table, work.plan.changed_groups, work.plan.replaced_groups, config.options)
     txn.start(profile, schema_json=work.schema.avro_json, history=history_of(work.schema.columns))
     _create_layout_files(txn.table.storage, work.plan)
-    results = work.batch.run_tasks(work.plan)
+    results = work.batch.run_tasks(_with_detector(txn, work, config))
     if work.plan.is_stream and not results and not config.commits_empty:
         return results, None, tuple
     by_bucket = tagging.layout is not None
@@ -139,6 +139,19 @@ def _carry_out(
         run_validators(config.validators, txn, results, (work.stored, schema), work.plan.replaced)
         committed = commit(txn, work.plan, results, schema, new_in_logs=by_bucket, rolling=config.rolling)
         return results, committed, services.before_unlock(txn.table, committed, txn.view)
+
+
+def _with_detector(txn: Transaction, work: PlannedWrite, config: WriteConfig) -> WritePlan:
+    """Return the plan with what detects conflicts before each of its tasks writes, where the options ask for that.
+
+    Raises:
+        WriteConflictError: another writer is at work on one of its file groups already.
+    """
+    if config.early_detection is None or not isinstance(txn, OptimisticTransaction):
+        return work.plan
+    detector = txn.detector(config.early_detection, by_bucket=work.batch.tagging.layout is not None)
+    detector.check(txn.table.storage, work.plan.groups)
+    return replace(work.plan, detector=detector)
 
 
 def _in_any_order(request: WriteRequest, config: WriteConfig) -> bool:

@@ -26,6 +26,7 @@ from pyhudi.timeline.clock import Clock
 from pyhudi.txn.commit_checks import check_nothing_planned
 from pyhudi.txn.completing_write import CompletingWrite
 from pyhudi.txn.concurrency import MODE, STRATEGY, Concurrency, ConcurrencyMode, ConflictStrategy
+from pyhudi.txn.conflicts.early_detection import ConflictDetector, EarlyDetection
 from pyhudi.txn.failed_writes_policy import FailedWritesSettings
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked_table import LockedTable, locked_table
@@ -104,6 +105,11 @@ class OptimisticTransaction(Transaction):
             )
         if self._shared.concurrency.strategy is ConflictStrategy.BUCKET_INDEX and not is_bucketed:
             raise OptionError(f"{STRATEGY} compares buckets, and table {self.table.storage.uri} has no bucket index; leave it out.")
+
+    def detector(self, detection: EarlyDetection, *, by_bucket: bool) -> ConflictDetector:
+        """Return what detects conflicts of this write before it writes its files."""
+        table, before = self.table, self._before if detection.checks_commits else None
+        return ConflictDetector(table.config, self.instant, detection, table.clock, by_bucket, before)
 
     @contextlib.contextmanager
     def completing(self, write: CompletingWrite) -> Iterator[None]:

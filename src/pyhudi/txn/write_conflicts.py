@@ -168,7 +168,7 @@ def _check_rollback(now: TableState, mine: ComparedWrite, other: Instant) -> Non
 
 
 def _check(now: TableState, mine: ComparedWrite, other: Instant, theirs: frozenset[FileGroupId], ours: frozenset[FileGroupId]) -> None:
-    compared: Callable[[FileGroupId], FileGroupId] = _bucket if mine.by_bucket else _itself
+    compared: Callable[[FileGroupId], FileGroupId] = bucket_of_group if mine.by_bucket else _itself
     changed = {compared(group) for group in theirs}
     both = sorted(group for group in ours if compared(group) in changed)
     if both:
@@ -208,8 +208,8 @@ def _excluding_groups(other: CommitMetadata, ours: Collection[FileGroupId]) -> f
     """Return the file groups of a commit on top of which log files of ours would not be seen: those that it replaced, and buckets that it
     began under another file id than we did, which writers of another concurrency mode do.
     """
-    ids = {_bucket(group): group for group in ours}
-    begun = (group for group in _groups(other.all_stats(), {}) if ids.get(_bucket(group), group) != group)
+    ids = {bucket_of_group(group): group for group in ours}
+    begun = (group for group in _groups(other.all_stats(), {}) if ids.get(bucket_of_group(group), group) != group)
     return _groups((), other.replaced or {}).union(begun)
 
 
@@ -217,5 +217,6 @@ def _itself(group: FileGroupId) -> FileGroupId:
     return group
 
 
-def _bucket(group: FileGroupId) -> FileGroupId:
+def bucket_of_group(group: FileGroupId) -> FileGroupId:
+    """Return what stands for all file groups of a bucket: the partition and the beginning of the file ids."""
     return FileGroupId(group.partition_path, group.file_id[:_BUCKET_DIGITS])

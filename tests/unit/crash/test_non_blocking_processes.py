@@ -20,10 +20,10 @@ from tests.unit.txn.test_concurrent_schedules import _Later
 DRIVER = Driver(table_type="MERGE_ON_READ", order_by=("value",))
 
 
-def start(storage: LocalStorage, writer: int, count: int, told: Path) -> subprocess.Popen[bytes]:
+def start(storage: LocalStorage, writer: int, count: int, answers: Path) -> subprocess.Popen[bytes]:
     arguments = [sys.executable, writers.__file__, storage.root, str(writer), str(count)]
     environment = {**os.environ, "PYTHONPATH": f"{SOURCES}{os.pathsep}{REPOSITORY}"}
-    with told.open("w") as output:
+    with answers.open("w") as output:
         return subprocess.Popen(arguments, env=environment, stdout=output, stderr=subprocess.STDOUT)
 
 
@@ -43,16 +43,20 @@ def test_what_processes_were_told_is_there_and_what_one_that_is_killed_left_is_n
     while any(process.poll() is None for process in processes[1:]):
         HudiTable(storage).services.compact(options=writers.OPTIONS)
     processes[0].kill()
-    told = []
+    acknowledged_writes = []
     for writer, process in enumerate(processes):
         assert process.wait() == 0 or writer == 0, output[writer].read_text()
-        told += [(writer, int(number)) for number in output[writer].read_text().split()[1:]]
-    assert len(told) >= 2 * count
+        acknowledged_writes += [(writer, int(number)) for number in output[writer].read_text().split()[1:]]
+    assert len(acknowledged_writes) >= 2 * count
     HudiTable(storage, clock=_Later()).services.clean(options=writers.OPTIONS)
     rows = {row["id"]: row["value"] for row in HudiTable(storage).to_arrow().to_pylist()}
-    acknowledged = greatest([row for write in told for row in writers.rows_of(*write)])
-    untold = 1 + max(number for writer, number in told if writer == 0) if any(writer == 0 for writer, _ in told) else 0
-    possible = greatest([row for write in [*told, (0, untold)] for row in writers.rows_of(*write)])
+    acknowledged = greatest([row for write in acknowledged_writes for row in writers.rows_of(*write)])
+    untold = (
+        1 + max(number for writer, number in acknowledged_writes if writer == 0)
+        if any(writer == 0 for writer, _ in acknowledged_writes)
+        else 0
+    )
+    possible = greatest([row for write in [*acknowledged_writes, (0, untold)] for row in writers.rows_of(*write)])
     assert rows in (acknowledged, possible)
     assert timeline_faults(storage) == []
     assert garbage(storage) == []

@@ -36,17 +36,28 @@ CONCURRENCY: tuple[ConfigKey, ...] = (
         "a write whose columns contradict those that another writer has added is refused in any case",
         "hoodie.write.concurrency.schema.conflict.resolution.enable=true",
     ),
-    *refused(
-        f"early detection of conflicts {_LATER}",
-        """
-        hoodie.write.concurrency.early.conflict.detection.enable=false hoodie.write.concurrency.early.conflict.check.commit.conflict=false
-        """,
+    served(
+        "hoodie.write.concurrency.early.conflict.detection.enable",
+        "Whether an optimistic writer looks at the markers of others before it writes a file, and gives up when one of them writes to the"
+        " same file group.",
+        Kind.FLAG,
+        "false",
+    ),
+    served(
+        "hoodie.write.concurrency.early.conflict.detection.strategy",
+        "Apache Hudi's class of early detection: SimpleDirectMarkerBasedDetectionStrategy or AsyncTimelineServerBasedDetectionStrategy, for"
+        " markers of both kinds.",
+    ),
+    served(
+        "hoodie.write.concurrency.early.conflict.check.commit.conflict",
+        "Whether early detection looks at the commits that completed since the write began as well.",
+        Kind.FLAG,
+        "false",
     ),
     *harmless(
-        "tunes the early detection of conflicts, which hoodie.write.concurrency.early.conflict.detection.enable asks for",
+        "conflicts are detected before each file is written, and not at intervals",
         """
-        hoodie.write.concurrency.early.conflict.detection.strategy hoodie.write.concurrency.async.conflict.detector.initial_delay_ms
-        hoodie.write.concurrency.async.conflict.detector.period_ms
+        hoodie.write.concurrency.async.conflict.detector.initial_delay_ms hoodie.write.concurrency.async.conflict.detector.period_ms
         """,
     ),
     served(

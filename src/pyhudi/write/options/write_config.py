@@ -22,6 +22,7 @@ from pyhudi.spec.options import Options
 from pyhudi.spec.table.key_generator import KeyGeneratorType, parse_key_generator
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.txn.concurrency import SINGLE_WRITER, Concurrency, concurrency
+from pyhudi.txn.conflicts.early_detection import EarlyDetection, early_detection
 from pyhudi.txn.failed_writes_policy import EAGER, FailedWritesSettings, failed_writes_settings
 from pyhudi.txn.rolling_metadata import NOT_ROLLING, RollingMetadata, rolling_metadata
 from pyhudi.write.input.data_columns import MissingColumns, missing_columns
@@ -68,6 +69,7 @@ class WriteConfig:
     validators: Validators = field(default_factory=Validators)
     failed_writes: FailedWritesSettings = EAGER
     concurrency: Concurrency = SINGLE_WRITER
+    early_detection: EarlyDetection | None = None
     instant: str | None = None
     event_time_field: str | None = None
     commits_empty: bool = False
@@ -115,6 +117,7 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Write
         validators=validators_of(options),
         failed_writes=failed_writes_settings(options),
         concurrency=sharing,
+        early_detection=early_detection(options),
         event_time_field=_event_time_field(options),
         commits_empty=options.flag("hoodie.allow.empty.commit"),
         rolling=rolling_metadata(options),

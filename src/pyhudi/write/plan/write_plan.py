@@ -17,6 +17,7 @@ from pyhudi.kernels.tasks.write_task import WriteTask
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.files.file_group import BaseFile, FileGroupId, FileSlice
 from pyhudi.spec.files.file_names import LogFileName, next_log_name
+from pyhudi.txn.conflicts.early_detection import ConflictDetector
 from pyhudi.write.plan.insert_placement import InsertGroup, pack_inserts, spread_inserts
 from pyhudi.write.plan.workload_profile import PartitionProfile, Profile
 
@@ -44,7 +45,7 @@ class WritePlan:
     Assignments of one partition follow each other; new records of a partition go to its tasks in their order, `inserts` to
     each, which is also the weight by which an engine may spread them. `replaced` is set by operations that complete as
     a replacecommit. `layout_files` are files of the table, by path, that must be written before the data are. A stream is written as it
-    comes, without assignments.
+    comes, without assignments. `detector` is asked before each task writes, where conflicts are detected early.
     """
 
     operation: Operation
@@ -54,6 +55,12 @@ class WritePlan:
     reason: str
     layout_files: Mapping[str, bytes] = field(default_factory=dict)
     is_stream: bool = False
+    detector: ConflictDetector | None = None
+
+    @property
+    def groups(self) -> frozenset[FileGroupId]:
+        """The file groups that the tasks write to, those that begin with the write too."""
+        return frozenset(group_of(assignment.task) for assignment in self.assignments)
 
     @property
     def changes_nothing(self) -> bool:
@@ -70,6 +77,11 @@ class WritePlan:
     def replaced_groups(self) -> frozenset[FileGroupId]:
         """The file groups that the write replaces."""
         return frozenset(FileGroupId(path, file_id) for path, ids in (self.replaced or {}).items() for file_id in ids)
+
+
+def group_of(task: GroupTask) -> FileGroupId:
+    """Return the file group that a task writes to."""
+    return FileGroupId(task.partition_path, task.file_id)
 
 
 def _changed_group(task: GroupTask) -> FileGroupId | None:
