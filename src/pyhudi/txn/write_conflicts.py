@@ -21,7 +21,7 @@ from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table.merge_mode import MergeMode
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table.table_keys import PARTIAL_UPDATE_MODE
-from pyhudi.timeline.instant_details import load_commit_metadata, read_action
+from pyhudi.timeline.instant_details import load_commit_naming, read_action
 from pyhudi.timeline.pending_clustering import pending_clustering
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.concurrency import ConflictStrategy
@@ -79,16 +79,23 @@ def check_conflicts(before: Timeline, now: TableState, mine: ComparedWrite, stra
     """
     _check_history(before, now, mine)
     candidates = completed_since(before, now.timeline)
+    compared = {is_compaction: (ours, _names(ours, mine)) for is_compaction, ours in ((False, mine.groups), (True, mine.rewritten))}
     for other in candidates:
-        ours = mine.rewritten if _is_compaction(now, other) else mine.groups
+        ours, names = compared[_is_compaction(now, other)]
         if ours:
-            commit = load_commit_metadata(now.storage, now.config, now.timeline, other)
-            theirs = _excluding_groups(commit, ours) if mine.in_any_order else _groups_of_commit(commit)
-            _check(now, mine, other, theirs, ours)
+            commit = load_commit_naming(now.storage, now.config, now.timeline, other, names)
+            if commit is not None:
+                theirs = _excluding_groups(commit, ours) if mine.in_any_order else _groups_of_commit(commit)
+                _check(now, mine, other, theirs, ours)
     for other in now.timeline.pending():
         if other.requested != mine.requested:
             _check_pending(now, mine, other, strategy)
     return candidates
+
+
+def _names(groups: Collection[FileGroupId], mine: ComparedWrite) -> tuple[str, ...]:
+    """Return what a commit that conflicts over some file groups has in its file: their ids, or the beginnings of those of their buckets."""
+    return tuple({bucket_of_group(group).file_id if mine.by_bucket else group.file_id for group in groups})
 
 
 def completed_since(before: Timeline, now: Timeline) -> tuple[Instant, ...]:

@@ -89,6 +89,10 @@ def test_a_marked_delete_counts_in_a_bucket_that_was_not_there_when_it_began() -
     first.upsert([ride(1, at=1) | {"_hoodie_is_deleted": True}], options=NBCC)
     assert [row["id"] for row in rows_of(table)] == [3]
     check_sound(table)
+    table.upsert([ride(9, city="rome") | {"_hoodie_is_deleted": True}], options=NBCC)
+    table.services.compact(options=NBCC)
+    assert [row["id"] for row in rows_of(table)] == [3]
+    check_sound(table)
 
 
 @pytest.mark.parametrize("retries", ["0", "1"])
@@ -301,6 +305,21 @@ def test_a_single_writer_is_refused_while_a_non_blocking_one_is_at_work(table: H
 
     beside(table, write_alone).upsert([ride(1, value=7)], options=NBCC)
     assert rows_of(table) == [ride(0), ride(1, value=7), ride(2), ride(3)]
+
+
+def test_a_delete_of_keys_that_nobody_has_written_changes_nothing(table: HudiTable) -> None:
+    assert table.delete([{"id": 77, "city": "bergen"}], options=NBCC).instant is None
+    assert rows_of(table) == [ride(number) for number in range(4)]
+
+
+def test_a_table_without_partitions() -> None:
+    table = make_table(table_type="MERGE_ON_READ", order_by=("at",))
+    first = beside(table, lambda: table.upsert([ride(1, value=5, at=1), ride(2)], options=NBCC))
+    first.upsert([ride(1, value=7), ride(3)], options=NBCC)
+    assert rows_of(table) == [ride(1, value=5, at=1), ride(2), ride(3)]
+    check_sound(table)
+    table.services.compact(options=NBCC)
+    assert rows_of(table) == [ride(1, value=5, at=1), ride(2), ride(3)]
 
 
 def test_partitions_have_their_own_numbers_of_buckets() -> None:

@@ -100,7 +100,7 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Write
         combine_option=combine_option,
         drop_known=drop_known or fail_known,
         fail_known=fail_known,
-        retains_deletes=sharing.is_non_blocking,
+        retains_deletes=sharing.is_non_blocking and not operation.deletes_rows,
     )
     return WriteConfig(
         options=options,

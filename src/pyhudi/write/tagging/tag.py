@@ -30,7 +30,7 @@ class KeyRules:
 
     `precombine` keeps one row of each key of the data, `drop_known` leaves out rows whose key the table holds already, and with
     `fail_known` such rows, or two rows of one key, are an error. `combine_option` is the option that says `precombine`. With
-    `retains_deletes` deletes of records that are not there are written: another writer may be inserting them.
+    `retains_deletes` marked deletes of records that are not there are written: another writer may be inserting them.
     """
 
     operation: Operation
