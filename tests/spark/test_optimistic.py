@@ -17,6 +17,7 @@ pytestmark = pytest.mark.spark
 
 MODE, RETRIES = "hoodie.write.concurrency.mode", "hoodie.write.num.retries.on.conflict.failures"
 OCC = {MODE: "optimistic_concurrency_control", RETRIES: "20"}
+EARLY = {"hoodie.write.concurrency.early.conflict.detection.enable": "true"}
 TABLE = {
     "hoodie.table.name": "trips",
     "hoodie.datasource.write.recordkey.field": "id",
@@ -62,7 +63,7 @@ def test_dataframes_of_two_threads_are_both_written(spark: SparkSession, path: s
             both = rows.unionByName(
                 spark.range(1).selectExpr(f"100L + {writer * 10 + number} AS id", "'oslo' AS city", "1L AS ts", "1L AS n")
             )
-            both.write.format("hudi").options(**OCC, **{"pyhudi.engine": "spark"}).mode("append").save(path)
+            both.write.format("hudi").options(**OCC, **EARLY, **{"pyhudi.engine": "spark"}).mode("append").save(path)
 
     with ThreadPoolExecutor(2) as pool:
         for done in [pool.submit(write, writer) for writer in range(2)]:

@@ -133,7 +133,7 @@ def _slices(group: FileGroupId, listed: Sequence[ListedBase], logs: Sequence[Log
         return tuple(FileSlice(group, instant, base_by_instant[instant]) for instant in sorted(base_by_instant, reverse=True))
     logs_by_instant: dict[str, list[LogFile]] = {instant: [] for instant in base_by_instant}
     starts = sorted(base_by_instant)
-    for log in sorted(logs, key=_log_order):
+    for log in sorted(logs, key=log_order):
         at = log.name.instant
         start = at if at in base_by_instant else _slice_start(at, starts, timeline)
         if start is None:
@@ -171,5 +171,6 @@ def _start_by_name(at: str, starts: list[str], timeline: Timeline) -> str | None
     return at if timeline.is_committed(at) else None
 
 
-def _log_order(log: LogFile) -> tuple[str, int, str]:
+def log_order(log: LogFile) -> tuple[str, int, str]:
+    """Return what the log files of a slice are sorted by: those of writes that began later apply later, whenever they completed."""
     return (log.name.instant, log.name.version, log.name.write_token or "")

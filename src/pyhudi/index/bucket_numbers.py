@@ -6,8 +6,9 @@ Rules: `BucketIdentifier`, `PartitionBucketIndexHashingConfig`, `RegexRule`; doc
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyhudi.errors import CorruptTableError, OptionError
@@ -106,6 +107,25 @@ def first_rules_file(rules: CountRules, expressions: str) -> dict[str, bytes]:
         "instant": _FIRST,
     }
     return {f"{CONFIGS}/{_FIRST}{_SUFFIX}": render_json(content)}
+
+
+def shared_file_id(beginning: str, path: str, replaced: Collection[FileGroupId]) -> str:
+    """Return the file id of a bucket that several writers may begin at the same time: each of them must arrive at the same one.
+
+    Rules: `BucketIdentifier.newBucketFileIdForNBCC`, whose number is always 0. Here it is the first that no replaced file group has: rows
+    of a replaced file group are not visible.
+
+    Args:
+        beginning: how the file ids of the bucket begin.
+        path: the partition path.
+        replaced: the file groups of the table that are replaced.
+
+    Example:
+        >>> shared_file_id("00000003", "oslo", ())
+        '00000003-0000-0000-0000-000000000000-0'
+    """
+    file_ids = (f"{beginning}-0000-0000-0000-{number:012d}-0" for number in itertools.count())
+    return next(file_id for file_id in file_ids if FileGroupId(path, file_id) not in replaced)
 
 
 def bucket_of(file_id: str) -> int | None:

@@ -91,7 +91,7 @@ def _explain_plan(work: PlannedWrite) -> UpsertExplanation:
 
 def _row(assignment: TaskAssignment) -> dict[str, object]:
     task = assignment.task
-    begins = isinstance(task, WriteTask) and task.base is None
+    begins = task.base is None if isinstance(task, WriteTask) else task.begins_group
     updates = 0 if assignment.new_buckets is not None else assignment.updates
     return {
         "partition_path": task.partition_path,

@@ -63,7 +63,7 @@ def write_rows(table: OpenTable, request: WriteRequest, config: WriteConfig, tag
     check_engine(config.validators)
     services = InlineServices(table.storage, table.clock, table.ids, config.options, tagger.service_engine)
     services.before_write(table.config)
-    if config.concurrency.is_optimistic:
+    if config.concurrency.has_several_writers:
         refuse_to_roll_back(config.options)
     work, results, committed, run_services = repeated(
         lambda: _write_once(table, request, config, tagger, services), config.concurrency.retries
@@ -86,8 +86,8 @@ def _write_once(
 
 def _begin(table: OpenTable, operation: Operation, config: WriteConfig) -> contextlib.AbstractContextManager[Transaction]:
     begin_write = functools.partial(
-        functools.partial(begin_optimistic, strategy=config.concurrency.strategy)
-        if config.concurrency.is_optimistic
+        functools.partial(begin_optimistic, concurrency=config.concurrency)
+        if config.concurrency.has_several_writers
         else functools.partial(begin, instant=config.instant),
         with_lock_provider(table.storage, config.options),
         operation,
@@ -125,11 +125,13 @@ def _carry_out(
     txn.table = give_way(txn.table, work.plan.changed_groups, work.plan.replaced_groups, config.options)
     txn.start(profile, schema_json=work.schema.avro_json, history=history_of(work.schema.columns))
     _create_layout_files(txn.table.storage, work.plan)
-    results = work.batch.run_tasks(work.plan)
+    results = work.batch.run_tasks(_with_detector(txn, work, config))
     if work.plan.is_stream and not results and not config.commits_empty:
         return results, None, tuple
     by_bucket = tagging.layout is not None
-    completing = CompletingWrite(results, work.plan.replaced, by_bucket, _key_scope(txn.table.config, request, work))
+    completing = CompletingWrite(
+        results, work.plan.replaced, by_bucket, _key_scope(txn.table.config, request, work), _in_any_order(request, config)
+    )
     with txn.completing(completing):
         schema = work.schema
         if isinstance(txn, OptimisticTransaction):
@@ -137,6 +139,27 @@ def _carry_out(
         run_validators(config.validators, txn, results, (work.stored, schema), work.plan.replaced)
         committed = commit(txn, work.plan, results, schema, new_in_logs=by_bucket, rolling=config.rolling)
         return results, committed, services.before_unlock(txn.table, committed, txn.view)
+
+
+def _with_detector(txn: Transaction, work: PlannedWrite, config: WriteConfig) -> WritePlan:
+    """Return the plan with what detects conflicts before each of its tasks writes, where the options ask for that.
+
+    Raises:
+        WriteConflictError: another writer is at work on one of its file groups already.
+    """
+    if config.early_detection is None or not isinstance(txn, OptimisticTransaction):
+        return work.plan
+    detector = txn.detector(config.early_detection, by_bucket=work.batch.tagging.layout is not None)
+    detector.check(txn.table.storage, work.plan.groups)
+    return replace(work.plan, detector=detector)
+
+
+def _in_any_order(request: WriteRequest, config: WriteConfig) -> bool:
+    """Tell whether a write may complete on top of others to the same file groups: not when its rows, or which of them it writes, were
+    decided from what it had read, and not when it begins base files.
+    """
+    reads = request.prepped or config.rules.drop_known or config.rules.fail_known
+    return config.concurrency.is_non_blocking and not reads and request.operation is not Operation.BULK_INSERT
 
 
 def _key_scope(config: TableConfig, request: WriteRequest, work: PlannedWrite) -> KeyScope | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import TypeVar
 
@@ -19,6 +19,8 @@ from pyhudi.timeline.timeline import Timeline
 _Payload = TypeVar("_Payload")
 #: No action file is longer: a commit of a million files stays below.
 MAX_ACTION_FILE_BYTES = 1 << 30
+_MOST_SEARCHED = 128
+_AVRO_MAGIC, _CODEC_KEY, _NO_CODEC, _SYNC_BYTES = b"Obj\x01", b"avro.codec", b"avro.codec\x08null", 16
 
 
 def instant_path(config: TableConfig, instant: Instant) -> str:
@@ -66,6 +68,26 @@ def read_details(storage: Storage, config: TableConfig, timeline: Timeline, inst
 def load_commit_metadata(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> CommitMetadata:
     """Return the metadata of a completed commit, deltacommit or replacecommit; errors as in `read_details` and `read_commit`."""
     return _decode_details(storage, config, instant, read_details(storage, config, timeline, instant), partial(_commit, instant))
+
+
+def load_commit_naming(
+    storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant, names: Collection[str]
+) -> CommitMetadata | None:
+    """Return the metadata of a completed commit, deltacommit or replacecommit; None where it has none of some texts, such as file ids.
+
+    To search the bytes takes a tenth of the time in which they are decoded, for as many texts as a small write has. Errors as in
+    `load_commit_metadata`.
+    """
+    content = read_details(storage, config, timeline, instant)
+    if len(names) <= _MOST_SEARCHED and _is_plain(content) and all(content.find(name.encode()) < 0 for name in names):
+        return None
+    return _decode_details(storage, config, instant, content, partial(_commit, instant))
+
+
+def _is_plain(content: bytes) -> bool:
+    """Tell whether texts are in a file as they are: it is an Avro container without compression, that ends as it should."""
+    is_whole = content.find(content[-_SYNC_BYTES:]) < len(content) - _SYNC_BYTES
+    return content.startswith(_AVRO_MAGIC) and is_whole and (_CODEC_KEY not in content or _NO_CODEC in content)
 
 
 def find_commit_metadata(storage: Storage, config: TableConfig, timeline: Timeline, requested: str) -> CommitMetadata | None:

@@ -22,10 +22,12 @@ class CompletingWrite:
     """The results of a write, and the file ids by partition path that it replaces.
 
     `by_bucket` tells that a bucket index decides where a key is; `keys` where new keys may be once, None for a write that takes keys as
-    they come.
+    they come. With `in_any_order`, others may have written to the same file groups meanwhile: rows of log files, which merge in the order
+    in which their commits complete.
     """
 
     results: Sequence[TaskResult]
     replaced: Mapping[str, tuple[str, ...]] | None = None
     by_bucket: bool = False
     keys: KeyScope | None = None
+    in_any_order: bool = False

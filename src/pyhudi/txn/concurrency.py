@@ -16,10 +16,17 @@ from pyhudi.spec.options import Options
 MODE: Final = "hoodie.write.concurrency.mode"
 STRATEGY: Final = "hoodie.write.lock.conflict.resolution.strategy"
 RETRIES: Final = "hoodie.write.num.retries.on.conflict.failures"
-_OPTIMISTIC: Final = "OPTIMISTIC_CONCURRENCY_CONTROL"
-_NON_BLOCKING: Final = "NON_BLOCKING_CONCURRENCY_CONTROL"
-_MODES: Final = ("SINGLE_WRITER", _OPTIMISTIC)
+#: How often a non-blocking write is repeated unless the option says so.
+_RETRIES_OF_NON_BLOCKING: Final = 3
 _PACKAGE: Final = "org.apache.hudi.client.transaction."
+
+
+class ConcurrencyMode(enum.StrEnum):
+    """Whether writers work at the same time, and what becomes of two that write to the same file groups."""
+
+    SINGLE_WRITER = "SINGLE_WRITER"
+    OPTIMISTIC = "OPTIMISTIC_CONCURRENCY_CONTROL"
+    NON_BLOCKING = "NON_BLOCKING_CONCURRENCY_CONTROL"
 
 
 class ConflictStrategy(enum.StrEnum):
@@ -32,52 +39,67 @@ class ConflictStrategy(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Concurrency:
-    """`is_optimistic` writes do not hold the table's lock while they write files; of two that changed the same file groups the second one
-    to commit fails, and is repeated `retries` times. `strategy` is None where the index of the table decides.
+    """Writes of other modes than SINGLE_WRITER do not hold the table's lock while they write files. Of two optimistic ones that changed
+    the same file groups the second one to commit fails; non-blocking ones both commit. A write that lost a conflict is repeated `retries`
+    times. `strategy` is None where the index of the table decides.
     """
 
-    is_optimistic: bool = False
+    mode: ConcurrencyMode = ConcurrencyMode.SINGLE_WRITER
     strategy: ConflictStrategy | None = None
     retries: int = 0
+
+    @property
+    def has_several_writers(self) -> bool:
+        """Whether others may write at the same time.
+
+        Example:
+            >>> SINGLE_WRITER.has_several_writers
+            False
+        """
+        return self.mode is not ConcurrencyMode.SINGLE_WRITER
+
+    @property
+    def is_non_blocking(self) -> bool:
+        """Whether writers append to the same file groups at the same time."""
+        return self.mode is ConcurrencyMode.NON_BLOCKING
 
 
 SINGLE_WRITER: Final = Concurrency()
 
 
-def is_optimistic(options: Options) -> bool:
-    """Tell whether the options ask for several writers at a time.
+def concurrency_mode(options: Options) -> ConcurrencyMode:
+    """Return the mode that the options ask for.
 
     Raises:
         OptionError: there is no such mode.
-        UnsupportedError: the mode is not served.
     """
     mode = options.text(MODE).strip().upper()
-    if mode == _NON_BLOCKING:
-        raise UnsupportedError(f"{MODE}={mode} comes with a later release; take {_OPTIMISTIC}, or leave the option out.")
-    if mode not in _MODES:
-        raise OptionError(f"{MODE} is '{mode}'; it can be {' or '.join(_MODES)}.{did_you_mean(mode, _MODES)}")
-    return mode == _OPTIMISTIC
+    known = [one.value for one in ConcurrencyMode]
+    if mode not in known:
+        raise OptionError(f"{MODE} is '{mode}'; it can be {', '.join(known)}.{did_you_mean(mode, known)}")
+    return ConcurrencyMode(mode)
 
 
 def concurrency(options: Options) -> Concurrency:
-    """Return what the options say; errors as in `is_optimistic`, and for the strategy.
+    """Return what the options say; errors as in `concurrency_mode`, and for the strategy.
 
     Example:
         >>> from pyhudi.spec.options import resolve
-        >>> concurrency(resolve({"hoodie.write.concurrency.mode": "optimistic_concurrency_control"})).is_optimistic
+        >>> concurrency(resolve({"hoodie.write.concurrency.mode": "optimistic_concurrency_control"})).has_several_writers
         True
     """
-    strategy = _strategy(options.text(STRATEGY).strip())
-    if not is_optimistic(options):
+    strategy, mode = _strategy(options.text(STRATEGY).strip()), concurrency_mode(options)
+    if mode is ConcurrencyMode.SINGLE_WRITER:
         return SINGLE_WRITER
-    return Concurrency(is_optimistic=True, strategy=strategy, retries=options.integer(RETRIES))
+    is_repeated = mode is ConcurrencyMode.NON_BLOCKING and options.get(RETRIES) is None  # its few conflicts depend on nothing it has read
+    return Concurrency(mode, strategy, _RETRIES_OF_NON_BLOCKING if is_repeated else options.integer(RETRIES))
 
 
 def _strategy(name: str) -> ConflictStrategy | None:
     if not name:
         return None
     simple_name = name.removeprefix(_PACKAGE)
-    known = [one.value for one in ConflictStrategy if one is not ConflictStrategy.PREFER_WRITER]
+    known = [one.value for one in ConflictStrategy]
     if simple_name not in known:
         served = ", ".join(f"{_PACKAGE}{one}" for one in known)
         raise UnsupportedError(f"{STRATEGY}={name} is not served: pyhudi loads no classes by name. It can be {served}.")

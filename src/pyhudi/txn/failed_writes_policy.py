@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pyhudi.spec.options import Options
-from pyhudi.txn.concurrency import is_optimistic
+from pyhudi.txn.concurrency import ConcurrencyMode, concurrency_mode
 from pyhudi.txn.heartbeat_settings import DEFAULTS, HeartbeatSettings, heartbeat_settings
 
 _POLICY: Final = "hoodie.clean.failed.writes.policy"
@@ -53,10 +53,9 @@ def failed_writes_settings(options: Options) -> FailedWritesSettings:
     """Return what the options decide. Where several writers work at a time the policy is LAZY, whatever they say of it.
 
     Raises:
-        OptionError: the interval of heartbeats is below a second.
-        UnsupportedError: the concurrency mode is not served.
+        OptionError: the interval of heartbeats is below a second, or there is no such concurrency mode.
     """
-    concurrent = is_optimistic(options)
+    concurrent = concurrency_mode(options) is not ConcurrencyMode.SINGLE_WRITER
     policy = FailedWritesPolicy.LAZY if concurrent else FailedWritesPolicy(options.text(_POLICY).upper())
     before = options.text("hoodie.prewrite.cleaner.policy").upper() == _BEFORE_WRITES and policy is not FailedWritesPolicy.NEVER
     rolls_back = before or policy is FailedWritesPolicy.EAGER

@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterable, Iterator
 
 from pyhudi.errors import CorruptTableError, HudiError
 from pyhudi.fsview.partition_listing import walk_partitions
-from pyhudi.spec.files.file_names import parse_base_file_name, parse_log_file_name
+from pyhudi.spec.files.file_group import FileGroupId, join_path
+from pyhudi.spec.files.file_names import BaseFileName, LogFileName, parse_base_file_name, parse_log_file_name
 from pyhudi.spec.files.marker import BATCH_FILE, TEMP_FOLDER, TYPE_FILE, Marker, MarkerType, marker_folder, parse_marker
 from pyhudi.storage.storage_protocol import FileStatus, Storage
 from pyhudi.storage.temporary_files import is_left_over
@@ -41,19 +42,40 @@ def marked_appends(storage: Storage, instant: str) -> frozenset[str]:
     return frozenset(marker.data_path for marker in _markers(storage, instant) or () if marker.type is MarkerType.APPEND)
 
 
+def marked_groups(storage: Storage, instant: str, partition_path: str) -> frozenset[FileGroupId]:
+    """Return the file groups of a partition to which an instant writes, as its markers name them, of whatever kind they are.
+
+    Names that are none of data files are left out: another writer may be making or deleting them just now.
+    """
+    folder = marker_folder(instant)
+    if storage.stat(f"{folder}/{TYPE_FILE}") is None:
+        names = [status.path.removeprefix(f"{folder}/") for status in storage.list(join_path(folder, partition_path)) if not status.is_dir]
+    else:
+        names = list(_batched_names(storage, storage.list(folder)))
+    paths = (marker.data_path for marker in map(parse_marker, names) if marker is not None)
+    return frozenset(
+        FileGroupId(partition_path, name.file_id) for path in paths if (name := _data_file_name(path, partition_path)) is not None
+    )
+
+
+def _data_file_name(path: str, partition_path: str) -> BaseFileName | LogFileName | None:
+    folder, _, name = path.rpartition("/")
+    return (parse_base_file_name(name) or parse_log_file_name(name)) if folder == partition_path else None
+
+
+def _batched_names(storage: Storage, listing: Iterable[FileStatus]) -> Iterator[str]:
+    for status in listing:
+        if BATCH_FILE.fullmatch(status.name):
+            yield from filter(None, storage.read(status.path, max_bytes=_MAX_BATCH_BYTES).decode().splitlines())
+
+
 def _markers(storage: Storage, instant: str) -> list[Marker] | None:
     folder = marker_folder(instant)
     listing = storage.list(folder)
     if not listing and storage.stat(folder) is None:
         return None
     if any(status.name == TYPE_FILE for status in listing):
-        names: Iterator[str] = (
-            line
-            for status in listing
-            if BATCH_FILE.fullmatch(status.name)
-            for line in storage.read(status.path, max_bytes=_MAX_BATCH_BYTES).decode().splitlines()
-            if line
-        )
+        names = _batched_names(storage, listing)
     else:
         names = (path.removeprefix(f"{folder}/") for path in _files_below(storage, listing))
     return [_marker(name, instant) for name in names]

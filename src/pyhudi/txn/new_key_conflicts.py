@@ -20,7 +20,7 @@ from pyhudi.spec.files.file_group import FileGroupId, FileSlice, LogFile
 from pyhudi.spec.files.file_names import parse_log_file_name
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.visibility import Visibility
-from pyhudi.timeline.instant_details import load_commit_metadata
+from pyhudi.timeline.instant_details import load_commit_naming
 from pyhudi.txn.completing_write import KeyScope
 from pyhudi.txn.locked_table import TableState
 from pyhudi.txn.write_conflicts import ComparedWrite, conflict_error
@@ -39,8 +39,8 @@ def check_new_keys(now: TableState, mine: ComparedWrite, others: Iterable[Instan
     if not mine_inserted.paths:
         return
     for other in others:
-        metadata = load_commit_metadata(now.storage, now.config, now.timeline, other)
-        if metadata.operation in _MOVES_RECORDS:
+        metadata = load_commit_naming(now.storage, now.config, now.timeline, other, mine_inserted.paths)
+        if metadata is None or metadata.operation in _MOVES_RECORDS:
             continue
         theirs = _Inserted(now, other.requested, metadata.all_stats(), scope)
         for path in sorted(mine_inserted.paths & theirs.paths):

@@ -25,7 +25,8 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.commit_checks import check_nothing_planned
 from pyhudi.txn.completing_write import CompletingWrite
-from pyhudi.txn.concurrency import MODE, STRATEGY, ConflictStrategy
+from pyhudi.txn.concurrency import MODE, STRATEGY, Concurrency, ConcurrencyMode, ConflictStrategy
+from pyhudi.txn.conflicts.early_detection import ConflictDetector, EarlyDetection
 from pyhudi.txn.failed_writes_policy import FailedWritesSettings
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked_table import LockedTable, locked_table
@@ -42,10 +43,10 @@ Lock = Callable[[], AbstractContextManager[LockedTable]]
 
 @dataclass(frozen=True, slots=True)
 class SharedTable:
-    """How a write shares its table: the lock, the strategy by which conflicts are found, and its heartbeats."""
+    """How a write shares its table: the lock, the mode with the strategy by which conflicts are found, and its heartbeats."""
 
     lock: Lock
-    strategy: ConflictStrategy | None
+    concurrency: Concurrency
     failed_writes: FailedWritesSettings
 
 
@@ -89,15 +90,26 @@ class OptimisticTransaction(Transaction):
 
         Raises:
             UnsupportedError: buckets are split and merged.
-            OptionError: the strategy compares buckets, and there are none.
+            OptionError: the mode needs buckets, or the strategy compares them, and there are none.
         """
         if is_consistent:
             raise UnsupportedError(
                 f"the buckets of table {self.table.storage.uri} are split and merged, and several writers at a time are not served then;"
                 f" leave out {MODE}, so that one writer works after the other."
             )
-        if self._shared.strategy is ConflictStrategy.BUCKET_INDEX and not is_bucketed:
+        if self._shared.concurrency.is_non_blocking and not is_bucketed:
+            raise OptionError(
+                f"{MODE}={ConcurrencyMode.NON_BLOCKING} needs the simple bucket index, and table {self.table.storage.uri} has none: a table"
+                " gets it with its first write, by hoodie.index.type=BUCKET and hoodie.bucket.index.num.buckets. Leave the mode out, or set"
+                f" it to {ConcurrencyMode.OPTIMISTIC}, for all writers of the table."
+            )
+        if self._shared.concurrency.strategy is ConflictStrategy.BUCKET_INDEX and not is_bucketed:
             raise OptionError(f"{STRATEGY} compares buckets, and table {self.table.storage.uri} has no bucket index; leave it out.")
+
+    def detector(self, detection: EarlyDetection, *, by_bucket: bool) -> ConflictDetector:
+        """Return what detects conflicts of this write before it writes its files."""
+        table, before = self.table, self._before if detection.checks_commits else None
+        return ConflictDetector(table.config, self.instant, detection, table.clock, by_bucket, before)
 
     @contextlib.contextmanager
     def completing(self, write: CompletingWrite) -> Iterator[None]:
@@ -112,8 +124,8 @@ class OptimisticTransaction(Transaction):
             self._heartbeat.check_alive()
             _check_same_table(now, self.table.config)
             stats = tuple(result.stat for result in write.results)
-            mine = ComparedWrite(self.instant, stats, write.replaced or {}, write.by_bucket)
-            others = check_conflicts(self._before, now, mine, self._shared.strategy)
+            mine = ComparedWrite(self.instant, stats, write.replaced or {}, write.by_bucket, write.in_any_order)
+            others = check_conflicts(self._before, now, mine, self._shared.concurrency.strategy)
             if write.keys is not None:
                 check_new_keys(now, mine, others, write.keys)
             for path in sorted({stat.partition_path or "" for stat in stats}):
@@ -135,7 +147,8 @@ class OptimisticTransaction(Transaction):
     ) -> Committed:
         """Make the write visible, within `completing`; arguments and errors as in `Transaction.commit`."""
         self.table, self._in_step = prepare_metadata_table(self.table, schema_json, self._settings, self._metadata_state, history=history)
-        self._in_step = None if self._in_step is None else self._in_step.in_order(self.instant)
+        if self._in_step is not None:
+            self._in_step = self._in_step.in_order(self.instant, keys=self._shared.concurrency.is_non_blocking)
         committed = super().commit(
             results, schema_json=schema_json, history=history, replaced=replaced, extra_metadata=extra_metadata, rolling=rolling
         )
@@ -161,14 +174,14 @@ def begin_optimistic(
     extra_metadata: Mapping[str, str],
     version: int,
     failed_writes: FailedWritesSettings,
-    strategy: ConflictStrategy | None,
+    concurrency: Concurrency,
 ) -> Iterator[Transaction]:
     """Hand out a transaction that runs concurrently with others; leaving with an error, or without a commit, rolls back what it wrote.
 
-    Args and errors as in `pyhudi.txn.transaction.begin`; `strategy` is what counts as a conflict, None leaves it to the table.
+    Args and errors as in `pyhudi.txn.transaction.begin`; `concurrency` says what counts as a conflict.
     """
     lock = functools.partial(locked_table, storage, wait_s, clock, ids, heartbeats=failed_writes.heartbeats)
-    shared = SharedTable(lock, strategy, failed_writes)
+    shared = SharedTable(lock, concurrency, failed_writes)
     with contextlib.ExitStack() as alive:
         with lock() as unlocked:
             check_version(unlocked, version)

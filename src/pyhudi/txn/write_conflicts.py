@@ -16,9 +16,12 @@ from pyhudi.fsview.pending_plans import read_plan
 from pyhudi.spec.actions.commit import CommitMetadata, WriteStat
 from pyhudi.spec.actions.rollback import RollbackPlan
 from pyhudi.spec.files.file_group import FileGroupId
-from pyhudi.spec.files.file_names import parse_base_file_name
+from pyhudi.spec.files.file_names import parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Action, Instant, State
-from pyhudi.timeline.instant_details import load_commit_metadata, read_action
+from pyhudi.spec.table.merge_mode import MergeMode
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.spec.table.table_keys import PARTIAL_UPDATE_MODE
+from pyhudi.timeline.instant_details import load_commit_naming, read_action
 from pyhudi.timeline.pending_clustering import pending_clustering
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.concurrency import ConflictStrategy
@@ -33,13 +36,15 @@ _MOST_LISTED = 3
 class ComparedWrite:
     """A write that is about to complete: its requested time, what it wrote, and the file ids by partition path that it replaces.
 
-    `by_bucket` compares buckets, for a table whose bucket index decides in which file group a key is.
+    `by_bucket` compares buckets, for a table whose bucket index decides in which file group a key is. With `in_any_order`, others may have
+    written to the same file groups: the write has log files alone, which apply on top of whatever is there when it completes.
     """
 
     requested: str
     stats: tuple[WriteStat, ...]
     replaced: Mapping[str, Collection[str]] = field(default_factory=dict)
     by_bucket: bool = False
+    in_any_order: bool = False
 
     @property
     def groups(self) -> frozenset[FileGroupId]:
@@ -74,15 +79,23 @@ def check_conflicts(before: Timeline, now: TableState, mine: ComparedWrite, stra
     """
     _check_history(before, now, mine)
     candidates = completed_since(before, now.timeline)
+    compared = {is_compaction: (ours, _names(ours, mine)) for is_compaction, ours in ((False, mine.groups), (True, mine.rewritten))}
     for other in candidates:
-        if not _is_compaction(now, other):
-            _check(now, mine, other, _groups_of_commit(load_commit_metadata(now.storage, now.config, now.timeline, other)), mine.groups)
-        elif mine.rewritten:
-            _check(now, mine, other, _groups_of_commit(load_commit_metadata(now.storage, now.config, now.timeline, other)), mine.rewritten)
+        ours, names = compared[_is_compaction(now, other)]
+        if ours:
+            commit = load_commit_naming(now.storage, now.config, now.timeline, other, names)
+            if commit is not None:
+                theirs = _excluding_groups(commit, ours) if mine.in_any_order else _groups_of_commit(commit)
+                _check(now, mine, other, theirs, ours)
     for other in now.timeline.pending():
         if other.requested != mine.requested:
             _check_pending(now, mine, other, strategy)
     return candidates
+
+
+def _names(groups: Collection[FileGroupId], mine: ComparedWrite) -> tuple[str, ...]:
+    """Return what a commit that conflicts over some file groups has in its file: their ids, or the beginnings of those of their buckets."""
+    return tuple({bucket_of_group(group).file_id if mine.by_bucket else group.file_id for group in groups})
 
 
 def completed_since(before: Timeline, now: Timeline) -> tuple[Instant, ...]:
@@ -116,14 +129,40 @@ def _check_pending(now: TableState, mine: ComparedWrite, other: Instant, strateg
     if other.action is Action.ROLLBACK:
         _check_rollback(now, mine, other)
     elif other.action in (Action.COMPACTION, Action.LOG_COMPACTION):
-        if mine.rewritten:
-            planned = {one.group for one in read_plan(now.storage, now.config, other).operations or ()}
-            _check(now, mine, other, frozenset(planned), mine.rewritten)
+        _check_compaction(now, mine, other)
     elif strategy is not ConflictStrategy.PREFER_WRITER:  # the clustering gives way then
         plan = pending_clustering(now.storage, now.config, other)
         slices = () if plan is None else (one for group in plan.groups or () for one in group.slices or ())
         groups = frozenset(FileGroupId(one.partition_path or "", one.file_id or "") for one in slices)
         _check(now, mine, other, groups, mine.groups)
+
+
+def _check_compaction(now: TableState, mine: ComparedWrite, other: Instant) -> None:
+    """Hold the plan of a pending compaction against the write.
+
+    Within a slice the rows of the write that began last apply last. A compaction puts the rows of its plan below those that complete after
+    it was planned. So rows that would apply below some of the plan's now, and above them once the compaction has run, are not written,
+    unless the table merges rows by ordering values, in whatever order they come.
+    """
+    if mine.rewritten:
+        planned = {one.group for one in read_plan(now.storage, now.config, other).operations or ()}
+        _check(now, mine, other, frozenset(planned), mine.rewritten)
+    if mine.in_any_order and other.action is Action.COMPACTION and other.requested > mine.requested and not _merges_by_values(now.config):
+        operations = read_plan(now.storage, now.config, other).operations or ()
+        later = {one.group for one in operations if any(_begun(name) > mine.requested for name in one.delta_files or ())}
+        _check(now, mine, other, frozenset(later), mine.groups)
+
+
+def _merges_by_values(config: TableConfig) -> bool:
+    """Tell whether the order in which rows come makes no difference, unless their ordering values are equal."""
+    mode = config.properties.get(PARTIAL_UPDATE_MODE)
+    return config.merge_mode is MergeMode.EVENT_TIME_ORDERING and bool(config.ordering_fields) and not mode
+
+
+def _begun(log_path: str) -> str:
+    """Return the requested time of the write that a log file of a plan is of; the least one for a name that is none."""
+    name = parse_log_file_name(log_path.rpartition("/")[2])
+    return "" if name is None else name.instant
 
 
 def _check_rollback(now: TableState, mine: ComparedWrite, other: Instant) -> None:
@@ -136,7 +175,7 @@ def _check_rollback(now: TableState, mine: ComparedWrite, other: Instant) -> Non
 
 
 def _check(now: TableState, mine: ComparedWrite, other: Instant, theirs: frozenset[FileGroupId], ours: frozenset[FileGroupId]) -> None:
-    compared: Callable[[FileGroupId], FileGroupId] = _bucket if mine.by_bucket else _itself
+    compared: Callable[[FileGroupId], FileGroupId] = bucket_of_group if mine.by_bucket else _itself
     changed = {compared(group) for group in theirs}
     both = sorted(group for group in ours if compared(group) in changed)
     if both:
@@ -172,9 +211,19 @@ def _groups(stats: Collection[WriteStat] | Iterator[WriteStat], replaced: Mappin
     return frozenset(written | {FileGroupId(path, file_id) for path, ids in replaced.items() for file_id in ids})
 
 
+def _excluding_groups(other: CommitMetadata, ours: Collection[FileGroupId]) -> frozenset[FileGroupId]:
+    """Return the file groups of a commit on top of which log files of ours would not be seen: those that it replaced, and buckets that it
+    began under another file id than we did, which writers of another concurrency mode do.
+    """
+    ids = {bucket_of_group(group): group for group in ours}
+    begun = (group for group in _groups(other.all_stats(), {}) if ids.get(bucket_of_group(group), group) != group)
+    return _groups((), other.replaced or {}).union(begun)
+
+
 def _itself(group: FileGroupId) -> FileGroupId:
     return group
 
 
-def _bucket(group: FileGroupId) -> FileGroupId:
+def bucket_of_group(group: FileGroupId) -> FileGroupId:
+    """Return what stands for all file groups of a bucket: the partition and the beginning of the file ids."""
     return FileGroupId(group.partition_path, group.file_id[:_BUCKET_DIGITS])

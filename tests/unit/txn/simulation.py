@@ -36,6 +36,7 @@ from pyhudi.testing.intercepted_storage import CHANGING_CALLS, Call, Intercepted
 from pyhudi.testing.lockstep import Lockstep
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.txn.completing_write import CompletingWrite
+from pyhudi.txn.concurrency import Concurrency, ConcurrencyMode
 from pyhudi.txn.failed_writes_policy import FailedWritesPolicy, FailedWritesSettings
 from pyhudi.txn.heartbeat_settings import HeartbeatSettings
 from pyhudi.txn.ids import SystemIds
@@ -215,7 +216,7 @@ def _write(storage: Storage, clock: SkewedClock, name: str, groups: Sequence[str
         extra_metadata={"_write": name},
         version=9,
         failed_writes=SHARED,
-        strategy=None,
+        concurrency=Concurrency(ConcurrencyMode.OPTIMISTIC),
     ) as txn:
         newest = {one.group.file_id: one for one in FileSystemView(storage, txn.table.config, txn.table.timeline).latest_slices("")}
         txn.start(CommitMetadata())

@@ -38,6 +38,7 @@ OCC = {
     "hoodie.write.num.retries.on.conflict.failures": "2",
     "hoodie.archive.automatic": "false",
 }
+EARLY = "hoodie.write.concurrency.early.conflict.detection.enable"
 CITIES = ("oslo", "rome")
 WRITERS, WRITES = 3, 2
 #: A schedule takes a third of a second of processor time, and each of four tests runs so many.
@@ -73,12 +74,12 @@ def _writer(number: int, seed: int, history: _History, options: dict[str, str]) 
     return write
 
 
-def faults_of_schedule(seed: int, kind: str, *, crashes: int = 0) -> list[str]:
+def faults_of_schedule(seed: int, kind: str, *, crashes: int = 0, **more: str) -> list[str]:
     """Run a schedule and return what is wrong afterwards."""
     history = _History()
-    options = {"hoodie.metadata.enable": "true" if seed % 2 else "false", "hoodie.clean.automatic": "false"}
+    options = {"hoodie.metadata.enable": "true" if seed % 2 else "false", "hoodie.clean.automatic": "false"} | more
     storage = MemoryStorage()
-    make_table(storage, table_type=kind, partition_by=("city",)).upsert([ride(0)], options={**options, "_write": "first"})
+    make_table(storage, table_type=kind, partition_by=("city",)).upsert([ride(0)], options={**OCC, **options, "_write": "first"})
     history.rows["first"] = [ride(0)]
     history.acknowledged.add("first")
     writers = [_writer(number, seed, history, options) for number in range(WRITERS)]
@@ -126,6 +127,12 @@ def test_writers_in_any_order_lose_and_double_nothing(kind: str, seeds: range) -
 def test_writers_that_die_lose_and_double_nothing(kind: str, seeds: range) -> None:
     for seed in seeds:
         assert faults_of_schedule(seed, kind, crashes=1) == [], f"seed {seed}"
+
+
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 2 + SLOW_SCHEDULES), marks=pytest.mark.slow)], ids=["some", "many"])
+def test_early_detection_loses_and_doubles_nothing(seeds: range) -> None:
+    for seed in seeds:
+        assert faults_of_schedule(seed, "MERGE_ON_READ", crashes=seed % 2, **{EARLY: "true"}) == [], f"seed {seed}"
 
 
 def no_conflict_check(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -242,8 +242,7 @@ def test_a_dead_writer_is_rolled_back_by_a_clean_and_a_live_one_never(table: Hud
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({MODE: "optimistic"}, OptionError, "can be SINGLE_WRITER or OPTIMISTIC_CONCURRENCY_CONTROL"),
-        ({MODE: "non_blocking_concurrency_control"}, UnsupportedError, "later release"),
+        ({MODE: "optimistic"}, OptionError, "can be SINGLE_WRITER, OPTIMISTIC_CONCURRENCY_CONTROL, NON_BLOCKING"),
         ({STRATEGY: "org.mine.Strategy"}, UnsupportedError, "loads no classes by name"),
         (
             OCC | {STRATEGY: "org.apache.hudi.client.transaction.BucketIndexConcurrentFileWritesConflictResolutionStrategy"},

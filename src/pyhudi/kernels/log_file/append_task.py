@@ -44,6 +44,11 @@ class AppendTask:
         """True when the log file is named by this write's instant (version 8 and later), not by its slice's."""
         return self.name.instant == self.instant
 
+    @property
+    def begins_group(self) -> bool:
+        """True when the file group begins with this log file."""
+        return self.slice.base is None and not self.slice.logs
+
     def path(self, name: LogFileName) -> str:
         """Return the path of a log file of the group, relative to the table's base path."""
         return join_path(self.partition_path, str(name))

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from pyhudi.kernels.arrays.event_times import EventTimes
 from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
+from pyhudi.kernels.base_file.partition_folder import ensure_partition
 from pyhudi.kernels.base_file.write_columns import commit_time_deletes, marked_deletes
 from pyhudi.kernels.keys.keyed_rows import keyed_batches
 from pyhudi.kernels.log_file.append_task import AppendTask
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    updates: int
+    rows: int
     deletes: int
     min_event_time: int | None = None
     max_event_time: int | None = None
@@ -99,6 +100,8 @@ def _write_files(
         path, size, crc = task.path(name), 0, 0
         marker = MarkerType.CREATE if task.is_named_by_instant else MarkerType.APPEND
         storage.create(marker_path(task.instant, path, marker), b"")
+        if task.begins_group:
+            ensure_partition(storage, task.partition_path, task.instant)
         with storage.open_output(path) as output:
             while block is not None and (size == 0 or size < settings.log.file_bytes):
                 output.write(block)
@@ -116,9 +119,10 @@ def _stat(context: RecordContext, task: AppendTask, name: LogFileName, size: int
         path=task.path(name),
         prev_commit=task.name.instant if context.change_log is None else task.slice.base_instant,
         partition_path=task.partition_path,
-        num_writes=counts.updates,
+        num_writes=counts.rows,
         num_deletes=counts.deletes,
-        num_update_writes=counts.updates,
+        num_update_writes=0 if task.begins_group else counts.rows,
+        num_inserts=counts.rows if task.begins_group else 0,
         total_write_bytes=size,
         file_size_in_bytes=size,
         log_version=name.version,

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.fsview.checked_logs import with_checksums
+from pyhudi.fsview.file_groups import log_order
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.read_base import iter_base_file
@@ -45,10 +46,11 @@ class SliceChange:
 
     @property
     def appended(self) -> tuple[LogFile, ...]:
-        """The log files that the commit put on top of the slice before; empty when it wrote a base file."""
+        """The log files that the commit added to the slice before; empty when it wrote a base file. Others may apply later."""
         if self.after is None or self.after.base != (None if self.before is None else self.before.base):
             return ()
-        return self.after.logs[0 if self.before is None else len(self.before.logs) :]
+        logs_before = () if self.before is None else self.before.logs
+        return tuple(log for log in self.after.logs if log not in logs_before)
 
     @property
     def keeps_keys(self) -> bool:
@@ -95,7 +97,8 @@ def _after(group: FileGroupId, before: FileSlice | None, stats: Sequence[WriteSt
             return FileSlice(group, base.instant, BaseFile(group.partition_path, base, stat.file_size_in_bytes))
         if (log := parse_log_file_name(name)) is not None and not log.is_cdc:
             slice_ = slice_ or FileSlice(group, log.instant, None)
-            slice_ = replace(slice_, logs=(*slice_.logs, LogFile(group.partition_path, log, stat.file_size_in_bytes)))
+            written = LogFile(group.partition_path, log, stat.file_size_in_bytes)
+            slice_ = replace(slice_, logs=tuple(sorted((*slice_.logs, written), key=log_order)))
     return slice_
 
 

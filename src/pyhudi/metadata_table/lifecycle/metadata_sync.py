@@ -16,7 +16,13 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.metadata_table.format.metadata_partitions import EXPRESSION_PREFIX, FILES, PARTITION_STATS
+from pyhudi.metadata_table.format.metadata_partitions import (
+    EXPRESSION_PREFIX,
+    FILES,
+    PARTITION_STATS,
+    RECORD_INDEX,
+    SECONDARY_PREFIX,
+)
 from pyhudi.metadata_table.format.metadata_settings import DEFAULTS, MetadataSettings
 from pyhudi.metadata_table.indexes.data_table import DataTable
 from pyhudi.metadata_table.indexes.index_kind import PartitionKind
@@ -60,12 +66,12 @@ class MetadataSync:
         changes = {name: kind.of_commit(table, name, instant, metadata) for name, kind in self._kinds.items()}
         return replace(self, mdt=write_changes(self.mdt, instant, changes, self.config.metadata_partitions_inflight))
 
-    def in_order(self, instant: str) -> MetadataSync:
+    def in_order(self, instant: str, *, keys: bool = False) -> MetadataSync:
         """Return the table with a metadata table in which records of an instant count after all others, as they must.
 
         Records of one key count in the order of requested times (docs/format/data-files.md#file-system-view), and an action that took long
         is recorded after others that began later. What they say of the same keys comes into base files first: bounds of partitions, and
-        which partitions were dropped.
+        which partitions were dropped; and where records are, with `keys`, which says that others may have written the same ones.
 
         Raises:
             StorageError: the storage failed; the action must not complete.
@@ -74,6 +80,8 @@ class MetadataSync:
             return self
         cleans = self.view.timeline.with_actions(Action.CLEAN).completed()
         names = [name for name in self.config.metadata_partitions if name == PARTITION_STATS or name.startswith(EXPRESSION_PREFIX)]
+        if keys:
+            names += [name for name in self.config.metadata_partitions if name == RECORD_INDEX or name.startswith(SECONDARY_PREFIX)]
         if any(clean.requested > instant for clean in cleans):
             names.append(FILES)
         return replace(self, mdt=compact_partitions(self.mdt, names)) if names else self

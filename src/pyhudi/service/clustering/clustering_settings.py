@@ -9,6 +9,7 @@ from pyhudi.index.index_options import index_options
 from pyhudi.service.clustering.rewrite_settings import RewriteSettings, plan_class_name, rewrite_settings, run_class_name
 from pyhudi.service.run_mode import RunMode
 from pyhudi.spec.options import Options
+from pyhudi.txn.conflicts.pending_ingestion import PREFERS_NOBODY, IngestionRules, ingestion_rules
 from pyhudi.txn.failed_writes_policy import FailedWritesPolicy, failed_writes_settings
 from pyhudi.txn.rolling_metadata import NOT_ROLLING, RollingMetadata, rolling_metadata
 
@@ -35,7 +36,7 @@ class ClusteringSettings:
     above `split_bytes` are split, those up to `merge_bytes` merged, `most_groups` of them in a plan. `hash_fields` is None when not given.
 
     `mode` is what a write does, `due_commits` how many commits since the last clustering make the next one due. Plans expire after
-    `expires_after_minutes`, None for never.
+    `expires_after_minutes`, None for never. `ingestion` says whether a clustering gives way to writes that are at work.
     """
 
     mode: RunMode
@@ -52,6 +53,7 @@ class ClusteringSettings:
     resizes: bool | None
     rewrite: RewriteSettings
     rolling: RollingMetadata = NOT_ROLLING
+    ingestion: IngestionRules = PREFERS_NOBODY
 
 
 def clustering_settings(options: Options) -> ClusteringSettings:
@@ -80,6 +82,7 @@ def clustering_settings(options: Options) -> ClusteringSettings:
         resizes=resizes or (None if plan is None and run is None else False),
         rewrite=rewrite_settings(Options() if resizes else options),
         rolling=rolling_metadata(options),
+        ingestion=ingestion_rules(options),
     )
 
 

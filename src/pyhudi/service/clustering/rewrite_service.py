@@ -38,6 +38,7 @@ from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.pending_clustering import damaged_plan_error, pending_clustering
 from pyhudi.timeline.timeline import Timeline
+from pyhudi.txn.conflicts.pending_ingestion import check_ingestion
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.markers import marked_files
 from pyhudi.write.input.prepare_rows import TableSchema, record_context
@@ -132,9 +133,10 @@ class GroupRewriting(TableService[RewritePlan, StartedRewrite, list[TaskResult],
         """Replace the groups of the plan by the new ones.
 
         Raises:
-            ConflictError: a slice was changed while the tasks ran; nothing is visible.
+            ConflictError: a slice was changed while the tasks ran, or is being changed by a write that is preferred; nothing is visible.
         """
         check_inflight(table, work.instant)
+        check_ingestion(table, work.instant, {id_ for group in work.plan.groups for id_ in group.files}, self.settings.ingestion)
         _current_slices(table, work.instant, work.plan.groups)
         replaced = _replaced(work.plan.groups)
         rolling = self.settings.rolling

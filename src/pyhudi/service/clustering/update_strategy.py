@@ -19,6 +19,7 @@ from pyhudi.spec.instant import Instant
 from pyhudi.spec.options import Options
 from pyhudi.timeline.pending_clustering import clustered_groups
 from pyhudi.txn.commit_checks import check_not_clustered
+from pyhudi.txn.concurrency import ConflictStrategy, concurrency
 from pyhudi.txn.locked_table import LockedTable, exclusive_service
 
 _log = logging.getLogger(__name__)
@@ -38,12 +39,13 @@ class UpdateSettings:
 
 
 def update_settings(options: Options) -> UpdateSettings:
-    """Return what the options decide.
+    """Return what the options decide. The conflict strategy PreferWriter allows writes unless the options say otherwise.
 
     Raises:
         UnsupportedError: the strategy is none of Apache Hudi's.
     """
-    given = options.text(_STRATEGY, default=_REJECT)
+    prefers_writers = concurrency(options).strategy is ConflictStrategy.PREFER_WRITER
+    given = options.text(_STRATEGY, default=_ALLOW if prefers_writers else _REJECT)
     name = given.strip().rpartition(".")[2]
     for engine in ("Spark", "Flink", "Java"):
         name = name.removeprefix(engine)

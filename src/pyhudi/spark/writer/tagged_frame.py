@@ -32,10 +32,11 @@ from pyhudi.spark.writer.task_routes import Routes, route
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.storage.storage_protocol import Storage
+from pyhudi.txn.conflicts.early_detection import ConflictDetector
 from pyhudi.write.input.prepare_rows import require_unique
 from pyhudi.write.pipeline.write_stage import WriteStage
 from pyhudi.write.plan.workload_profile import PartitionProfile, Profile
-from pyhudi.write.plan.write_plan import WritePlan
+from pyhudi.write.plan.write_plan import WritePlan, group_of
 from pyhudi.write.tagging.change_facts import one_change
 from pyhudi.write.tagging.keyless import names_records
 from pyhudi.write.tagging.prepped import SliceIndex
@@ -72,7 +73,7 @@ class SparkBatch:
         """Write the files of a plan, each by the Spark task that its rows are sent to."""
         tasks = tuple(assignment.task for assignment in plan.assignments)
         stage = self.stage
-        work = _Work(stage.lookup.storage, stage.records, stage.config.writer, self.tagging.rules, tasks, self.merges)
+        work = _Work(stage.lookup.storage, stage.records, stage.config.writer, self.tagging.rules, tasks, self.merges, plan.detector)
 
         def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             return answers(lambda: _write(work, batches))
@@ -195,6 +196,7 @@ class _Work:
     rules: KeyRules
     tasks: tuple[GroupTask, ...]
     merges: bool
+    detector: ConflictDetector | None = None
 
 
 def _routes(plan: WritePlan, profile: Profile) -> Routes:
@@ -234,4 +236,6 @@ def _write(work: _Work, batches: Iterable[pa.RecordBatch]) -> Iterator[TaskResul
     elif work.rules.operation is Operation.UPSERT:
         require_unique(rows, work.rules.combine_option)
     task = work.tasks[number].with_token(token)
+    if work.detector is not None:
+        work.detector.check(work.storage, [group_of(task)])
     yield from run_task(work.storage, work.context, work.settings, task, rows.drop_columns([PARTITION_PATH]))

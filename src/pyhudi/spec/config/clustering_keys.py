@@ -80,6 +80,12 @@ CLUSTERING: tuple[ConfigKey, ...] = (
         " goes on (SparkAllowUpdateStrategy).",
     ),
     served(
+        "hoodie.clustering.fail.on.pending.ingestion.during.conflict.resolution",
+        "Whether a clustering, by the conflict strategy PreferWriter, gives way to writes too that are not inflight yet.",
+        Kind.FLAG,
+        "false",
+    ),
+    served(
         "hoodie.clustering.rollback.pending.replacecommit.on.conflict",
         "Whether such a write, by SparkAllowUpdateStrategy, rolls back the planned clustering.",
         Kind.FLAG,

@@ -10,17 +10,18 @@ CONCURRENCY: tuple[ConfigKey, ...] = (
     served(
         "hoodie.write.concurrency.mode",
         "SINGLE_WRITER: one writer after the other. OPTIMISTIC_CONCURRENCY_CONTROL: writers work side by side, and of two that changed the"
-        " same file groups the second one to commit fails.",
+        " same file groups the second one to commit fails. NON_BLOCKING_CONCURRENCY_CONTROL: writers append to the same buckets of a"
+        " merge-on-read table side by side, and all of them commit.",
         default="SINGLE_WRITER",
     ),
     served(
         "hoodie.write.lock.conflict.resolution.strategy",
         "What counts as a conflict: one of Apache Hudi's classes, by default the bucket one for tables with a bucket index, else the simple"
-        " one.",
+        " one. With PreferWriterConflictResolutionStrategy clusterings give way to writes.",
     ),
     served(
         "hoodie.write.num.retries.on.conflict.failures",
-        "How often a write that lost against another one is repeated, with growing pauses.",
+        "How often a write that lost against another one is repeated, with growing pauses; 3 times for non-blocking writers if not given.",
         Kind.COUNT,
         "0",
     ),
@@ -35,17 +36,28 @@ CONCURRENCY: tuple[ConfigKey, ...] = (
         "a write whose columns contradict those that another writer has added is refused in any case",
         "hoodie.write.concurrency.schema.conflict.resolution.enable=true",
     ),
-    *refused(
-        f"early detection of conflicts {_LATER}",
-        """
-        hoodie.write.concurrency.early.conflict.detection.enable=false hoodie.write.concurrency.early.conflict.check.commit.conflict=false
-        """,
+    served(
+        "hoodie.write.concurrency.early.conflict.detection.enable",
+        "Whether an optimistic writer looks at the markers of others before it writes a file, and gives up when one of them writes to the"
+        " same file group.",
+        Kind.FLAG,
+        "false",
+    ),
+    served(
+        "hoodie.write.concurrency.early.conflict.detection.strategy",
+        "Apache Hudi's class of early detection: SimpleDirectMarkerBasedDetectionStrategy or AsyncTimelineServerBasedDetectionStrategy, for"
+        " markers of both kinds.",
+    ),
+    served(
+        "hoodie.write.concurrency.early.conflict.check.commit.conflict",
+        "Whether early detection looks at the commits that completed since the write began as well.",
+        Kind.FLAG,
+        "false",
     ),
     *harmless(
-        "tunes the early detection of conflicts, which hoodie.write.concurrency.early.conflict.detection.enable asks for",
+        "conflicts are detected before each file is written, and not at intervals",
         """
-        hoodie.write.concurrency.early.conflict.detection.strategy hoodie.write.concurrency.async.conflict.detector.initial_delay_ms
-        hoodie.write.concurrency.async.conflict.detector.period_ms
+        hoodie.write.concurrency.async.conflict.detector.initial_delay_ms hoodie.write.concurrency.async.conflict.detector.period_ms
         """,
     ),
     served(

@@ -22,11 +22,13 @@ from pyhudi.spec.options import Options
 from pyhudi.spec.table.key_generator import KeyGeneratorType, parse_key_generator
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.txn.concurrency import SINGLE_WRITER, Concurrency, concurrency
+from pyhudi.txn.conflicts.early_detection import EarlyDetection, early_detection
 from pyhudi.txn.failed_writes_policy import EAGER, FailedWritesSettings, failed_writes_settings
 from pyhudi.txn.rolling_metadata import NOT_ROLLING, RollingMetadata, rolling_metadata
 from pyhudi.write.input.data_columns import MissingColumns, missing_columns
 from pyhudi.write.input.stated_columns import stated_columns
 from pyhudi.write.options.bulk_layout import BulkLayout, bulk_layout
+from pyhudi.write.options.non_blocking import check_non_blocking
 from pyhudi.write.options.validate_options import check_agreement
 from pyhudi.write.options.validators import Validators, validators_of
 from pyhudi.write.tagging.tag import KeyRules
@@ -67,6 +69,7 @@ class WriteConfig:
     validators: Validators = field(default_factory=Validators)
     failed_writes: FailedWritesSettings = EAGER
     concurrency: Concurrency = SINGLE_WRITER
+    early_detection: EarlyDetection | None = None
     instant: str | None = None
     event_time_field: str | None = None
     commits_empty: bool = False
@@ -87,14 +90,17 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Write
     combine_option = _COMBINE.get(operation, "hoodie.combine.before.insert")
     policy = _policy(options) if operation is Operation.INSERT else "none"
     drop_known, fail_known = policy == "drop", policy == "fail"
-    index_settings = index_options(options)
+    index_settings, sharing = index_options(options), concurrency(options)
     check_virtual_keys(index_settings, config)
+    if sharing.is_non_blocking:
+        check_non_blocking(config, operation, index_settings)
     rules = KeyRules(
         operation=operation,
         precombine=options.flag(combine_option) or drop_known,
         combine_option=combine_option,
         drop_known=drop_known or fail_known,
         fail_known=fail_known,
+        retains_deletes=sharing.is_non_blocking and not operation.deletes_rows,
     )
     return WriteConfig(
         options=options,
@@ -110,7 +116,8 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Write
         bulk=bulk_layout(options) if operation is Operation.BULK_INSERT else BulkLayout(),
         validators=validators_of(options),
         failed_writes=failed_writes_settings(options),
-        concurrency=concurrency(options),
+        concurrency=sharing,
+        early_detection=early_detection(options),
         event_time_field=_event_time_field(options),
         commits_empty=options.flag("hoodie.allow.empty.commit"),
         rolling=rolling_metadata(options),

@@ -23,6 +23,7 @@ from pyhudi.keygen.choose_generator import key_generator
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.storage.storage_protocol import Storage
+from pyhudi.txn.conflicts.early_detection import ConflictDetector
 from pyhudi.write.input.prepare_rows import keyed_deletes, keyed_rows, require_columns, with_path_columns
 from pyhudi.write.input.sort_rows import sort_rows
 from pyhudi.write.input.split_by_partition import split_by_partition
@@ -30,7 +31,7 @@ from pyhudi.write.options.bulk_partitioner import task_numbers
 from pyhudi.write.pipeline.write_stage import WriteStage
 from pyhudi.write.plan.task_route import LoadedTask, load_tasks
 from pyhudi.write.plan.workload_profile import Profile, profile_of
-from pyhudi.write.plan.write_plan import WritePlan
+from pyhudi.write.plan.write_plan import WritePlan, group_of
 from pyhudi.write.tagging import prepped
 from pyhudi.write.tagging.change_facts import holds_changes, tag_changes
 from pyhudi.write.tagging.keyless import named_rows, names_records, tag_named_updates
@@ -66,7 +67,7 @@ class LocalBatch:
     def run_tasks(self, plan: WritePlan) -> list[TaskResult]:
         """Write the files of the plan; the largest task begins first, or all others would wait for it at the end."""
         tasks = sorted(load_tasks(plan, self.rows), key=lambda loaded: loaded.size, reverse=True)
-        run = functools.partial(_run, self.stage.lookup.storage, self.stage.records, self.stage.config.writer)
+        run = functools.partial(_run, self.stage.lookup.storage, self.stage.records, self.stage.config.writer, plan.detector)
         return [result for of_task in self.engine.run(run, tasks) for result in of_task]
 
 
@@ -118,7 +119,11 @@ class LocalTagger:
         return tuple(part.partition_path for part in split_by_partition(rows))
 
 
-def _run(storage: Storage, context: RecordContext, settings: WriterSettings, loaded: LoadedTask) -> list[TaskResult]:
+def _run(
+    storage: Storage, context: RecordContext, settings: WriterSettings, detector: ConflictDetector | None, loaded: LoadedTask
+) -> list[TaskResult]:
+    if detector is not None:
+        detector.check(storage, [group_of(loaded.task)])
     return run_task(storage, context, settings, loaded.task, loaded.rows)
 
 

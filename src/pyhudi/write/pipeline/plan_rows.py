@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from pyhudi.errors import OptionError
 from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.index.bucket_numbers import shared_file_id
 from pyhudi.index.index_protocol import LookupContext
 from pyhudi.kernels.arrays.event_times import has_event_time
 from pyhudi.metadata_table.format.column_types import check_named
@@ -152,7 +153,17 @@ def _sizing(stage: WriteStage, profile: Profile, row_bytes: float) -> Sizing:
     is_merge_on_read = stage.table_config.is_merge_on_read
     pending = view.pending_compaction if is_merge_on_read and stage.table_config.layout == 1 else None
     compacting = None if pending is None else {group: compaction.instant for group, compaction in pending.items()}
-    return Sizing(files, row_bytes, settings, is_merge_on_read, columns, compacting)
+    shared_ids = _shared_ids(profile, view) if config.concurrency.is_non_blocking else None
+    return Sizing(files, row_bytes, settings, is_merge_on_read, columns, compacting, shared_ids)
+
+
+def _shared_ids(profile: Profile, view: FileSystemView) -> Mapping[tuple[str, str], str]:
+    """Return the file ids of the buckets that begin with a write, by partition path and beginning: all writers give a bucket the same."""
+    return {
+        (path, beginning): shared_file_id(beginning, path, view.replaced)
+        for path, part in profile.partitions.items()
+        for beginning in part.new_buckets
+    }
 
 
 def _layout_files(tagging: TagOptions, profile: Profile, view: FileSystemView) -> Mapping[str, bytes]:

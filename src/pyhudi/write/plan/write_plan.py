@@ -17,6 +17,7 @@ from pyhudi.kernels.tasks.write_task import WriteTask
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.files.file_group import BaseFile, FileGroupId, FileSlice
 from pyhudi.spec.files.file_names import LogFileName, next_log_name
+from pyhudi.txn.conflicts.early_detection import ConflictDetector
 from pyhudi.write.plan.insert_placement import InsertGroup, pack_inserts, spread_inserts
 from pyhudi.write.plan.workload_profile import PartitionProfile, Profile
 
@@ -44,7 +45,7 @@ class WritePlan:
     Assignments of one partition follow each other; new records of a partition go to its tasks in their order, `inserts` to
     each, which is also the weight by which an engine may spread them. `replaced` is set by operations that complete as
     a replacecommit. `layout_files` are files of the table, by path, that must be written before the data are. A stream is written as it
-    comes, without assignments.
+    comes, without assignments. `detector` is asked before each task writes, where conflicts are detected early.
     """
 
     operation: Operation
@@ -54,6 +55,12 @@ class WritePlan:
     reason: str
     layout_files: Mapping[str, bytes] = field(default_factory=dict)
     is_stream: bool = False
+    detector: ConflictDetector | None = None
+
+    @property
+    def groups(self) -> frozenset[FileGroupId]:
+        """The file groups that the tasks write to, those that begin with the write too."""
+        return frozenset(group_of(assignment.task) for assignment in self.assignments)
 
     @property
     def changes_nothing(self) -> bool:
@@ -72,9 +79,14 @@ class WritePlan:
         return frozenset(FileGroupId(path, file_id) for path, ids in (self.replaced or {}).items() for file_id in ids)
 
 
+def group_of(task: GroupTask) -> FileGroupId:
+    """Return the file group that a task writes to."""
+    return FileGroupId(task.partition_path, task.file_id)
+
+
 def _changed_group(task: GroupTask) -> FileGroupId | None:
     if isinstance(task, AppendTask):
-        return task.slice.group
+        return None if task.begins_group else task.slice.group
     return None if task.base is None else FileGroupId(task.partition_path, task.file_id)
 
 
@@ -84,7 +96,8 @@ class Sizing:
     record in a file, the limits, whether updates go to log files, and the columns they bring there when not all.
 
     `compacting` is None where log files are named by the write; in version 6 they are named by their slice, and it holds
-    the instants of the slices that pending compactions have begun.
+    the instants of the slices that pending compactions have begun. `shared_ids` are the file ids of the buckets that begin with the write,
+    by partition path and beginning, where other writers may begin the same ones; None where the file ids are random.
     """
 
     files: Mapping[str, Sequence[BaseFile]]
@@ -93,6 +106,7 @@ class Sizing:
     merge_on_read: bool = False
     columns: tuple[str, ...] | None = None
     compacting: Mapping[FileGroupId, str] | None = None
+    shared_ids: Mapping[tuple[str, str], str] | None = None
 
 
 def plan_write(
@@ -133,10 +147,22 @@ def plan_write(
                 task = WriteTask(instant, path, group.file_id, token, base, append_only=operation in _APPENDING)
             assignments.append(TaskAssignment(task, updates, group.count))
         for beginning, count in part.new_buckets.items():
-            file_id = _complete_buckets(beginning, file_prefix)
-            task = WriteTask(instant, path, file_id, f"{next(numbers)}-0-0", append_only=operation in _APPENDING)
+            task = _first_task(path, beginning, operation, instant, f"{next(numbers)}-0-0", sizing, file_prefix)
             assignments.append(TaskAssignment(task, count, 0, beginning))
     return WritePlan(operation, tuple(assignments), replaced, engine, reason, layout_files or {})
+
+
+def _first_task(
+    path: str, beginning: str, operation: Operation, instant: str, token: str, sizing: Sizing, file_prefix: Callable[[], str]
+) -> GroupTask:
+    """Return the task that begins a bucket: with a base file, or, where others may begin it at the same time, with a log file."""
+    if sizing.shared_ids is None:
+        return WriteTask(instant, path, _complete_buckets(beginning, file_prefix), token, append_only=operation in _APPENDING)
+    file_id = sizing.shared_ids[path, beginning]
+    if operation is Operation.BULK_INSERT:
+        return WriteTask(instant, path, file_id, token, append_only=True)
+    first_slice = FileSlice(FileGroupId(path, file_id), instant, None)
+    return AppendTask(instant, first_slice, LogFileName(file_id, instant, 1, token), sizing.columns)
 
 
 def _groups(

@@ -29,7 +29,8 @@ class KeyRules:
     """How an operation treats the keys of its rows, as its options say.
 
     `precombine` keeps one row of each key of the data, `drop_known` leaves out rows whose key the table holds already, and with
-    `fail_known` such rows, or two rows of one key, are an error. `combine_option` is the option that says `precombine`.
+    `fail_known` such rows, or two rows of one key, are an error. `combine_option` is the option that says `precombine`. With
+    `retains_deletes` marked deletes of records that are not there are written: another writer may be inserting them.
     """
 
     operation: Operation
@@ -37,6 +38,7 @@ class KeyRules:
     combine_option: str
     drop_known: bool = False
     fail_known: bool = False
+    retains_deletes: bool = False
 
     @property
     def looks_up(self) -> bool:
@@ -53,7 +55,7 @@ class TagOptions(KeyRules):
     @property
     def rules(self) -> KeyRules:
         """The rules alone, which is all that a task needs."""
-        return KeyRules(self.operation, self.precombine, self.combine_option, self.drop_known, self.fail_known)
+        return KeyRules(self.operation, self.precombine, self.combine_option, self.drop_known, self.fail_known, self.retains_deletes)
 
     @property
     def index(self) -> Index:
@@ -71,7 +73,15 @@ def tag_options(rules: KeyRules, resolved: ResolvedIndex, config: TableConfig) -
     precombine = rules.precombine
     if resolved.layout is not None and config.is_merge_on_read and rules.operation is not Operation.UPSERT:
         precombine = True  # new rows of a bucket go to its log, which holds a key once
-    return TagOptions(rules.operation, precombine, rules.combine_option, rules.drop_known, rules.fail_known, resolved=resolved)
+    return TagOptions(
+        rules.operation,
+        precombine,
+        rules.combine_option,
+        rules.drop_known,
+        rules.fail_known,
+        rules.retains_deletes,
+        resolved=resolved,
+    )
 
 
 def dedupe_keys(keyed: pa.Table, tagging: TagOptions, context: RecordContext) -> pa.Table:
@@ -104,7 +114,7 @@ def tag_rows(parts: Sequence[PartitionRows], tagging: TagOptions, context: Recor
         _refuse_known(tagged)
     if tagging.drop_known and tagging.layout is None:
         return [replace(part, updates=()) for part in tagged if part.inserts.num_rows]
-    return drop_no_op_inserts(tagged, context)
+    return tagged if tagging.retains_deletes else drop_no_op_inserts(tagged, context)
 
 
 def _refuse_known(tagged: Sequence[TaggedRows]) -> None:
