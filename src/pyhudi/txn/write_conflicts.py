@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from pyhudi.errors import ConflictError, WriteConflictError
 from pyhudi.fsview.pending_plans import read_plan
-from pyhudi.spec.actions.commit import CommitMetadata, WriteStat
+from pyhudi.spec.actions.commit import CommitMetadata, Operation, WriteStat
 from pyhudi.spec.actions.rollback import RollbackPlan
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.files.file_names import parse_base_file_name
@@ -76,7 +76,10 @@ def check_conflicts(before: Timeline, now: TableState, mine: ComparedWrite, stra
     candidates = completed_since(before, now.timeline)
     for other in candidates:
         if not _is_compaction(now, other):
-            _check(now, mine, other, _groups_of_commit(load_commit_metadata(now.storage, now.config, now.timeline, other)), mine.groups)
+            metadata = load_commit_metadata(now.storage, now.config, now.timeline, other)
+            if metadata.operation == Operation.BUCKET_RESCALE:  # rows were placed by the old numbers, in buckets of any partition
+                raise conflict_error(now.storage.uri, mine.requested, other, "changed the numbers of buckets of partitions")
+            _check(now, mine, other, _groups_of_commit(metadata), mine.groups)
         elif mine.rewritten:
             _check(now, mine, other, _groups_of_commit(load_commit_metadata(now.storage, now.config, now.timeline, other)), mine.rewritten)
     for other in now.timeline.pending():
