@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyhudi.service.reporting.commit_callback import CommitCallback, CommitCallbackMessage, register_commit_callback
     from pyhudi.service.reporting.metrics_reporter import MetricsReporter, register_metrics_reporter
     from pyhudi.service.reporting.stored_metrics import reported_metrics
+    from pyhudi.service.rescaling.rescaling_result import RescalingResult
     from pyhudi.service.restore.restore_result import RestoreResult
     from pyhudi.service.savepoint.savepoint_listing import Savepoint
     from pyhudi.service.upgrade.version_change import VersionChange
@@ -64,6 +65,7 @@ __all__ = [
     "PropertyChange",
     "RecordKeyGenerator",
     "RecordMerger",
+    "RescalingResult",
     "RestoreResult",
     "RollbackPlan",
     "Savepoint",
@@ -109,6 +111,7 @@ _MODULES = {
     "PropertyChange": "pyhudi.table.repair.repair_result",
     "RecordKeyGenerator": "pyhudi.keygen.user",
     "RecordMerger": "pyhudi.merge.custom",
+    "RescalingResult": "pyhudi.service.rescaling.rescaling_result",
     "RestoreResult": "pyhudi.service.restore.restore_result",
     "RollbackPlan": "pyhudi.spec.actions.rollback",
     "Savepoint": "pyhudi.service.savepoint.savepoint_listing",

@@ -1,4 +1,4 @@
-"""`cluster`: small files are joined, rows are ordered, or buckets of consistent hashing split and merged, in a process of its own.
+"""`cluster`: file groups are rewritten, or buckets of consistent hashing resized; `rescale-buckets`: fixed numbers of buckets are changed.
 
 Rules: `HoodieClusteringJob` (modes schedule, execute, scheduleAndExecute).
 """
@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from pyhudi.cli.service_command import service_command
+from pyhudi.cli.service_command import service_command, table_command
 
 cluster: Final = service_command(
     "cluster",
@@ -22,4 +22,19 @@ cluster: Final = service_command(
         click.Option(["--layout"], help="How they are ordered: linear, z-order or hilbert."),
     ),
     option_keys={"sort_columns": "hoodie.clustering.plan.strategy.sort.columns", "layout": "hoodie.layout.optimize.strategy"},
+)
+
+rescale_buckets: Final = table_command(
+    "rescale-buckets",
+    "Give partitions of the table at PATH other numbers of buckets, where they have fixed ones.",
+    lambda table, options, values: (
+        table.services.rescale_buckets(
+            values["expressions"], default=values["default"], add=values["add"], dry_run=values["dry_run"], options=options
+        ),
+    ),
+    flags=(
+        click.Option(["--expressions"], required=True, help="REGEX,COUNT;REGEX,COUNT: the first one found in a partition path decides."),
+        click.Option(["--default"], type=click.IntRange(min=1), help="Number of buckets of other partitions.  [default: as it is]"),
+        click.Option(["--add"], is_flag=True, help="Put the expressions before those of the table, instead of replacing these."),
+    ),
 )

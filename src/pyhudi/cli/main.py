@@ -45,6 +45,7 @@ _MODULES: Final = {
     "ls": "look.show_commands",
     "query": "look.row_commands",
     "repair": "repair_command",
+    "rescale-buckets": "cluster_command",
     "restore": "restore_command",
     "rollback": "restore_command",
     "run": "sessions.run_command",

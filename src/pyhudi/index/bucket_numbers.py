@@ -42,6 +42,11 @@ class CountRules:
         """Return the number of buckets of a partition."""
         return next((count for expression, count in self.expressions if re.search(expression, path)), self.default)
 
+    @property
+    def text(self) -> str:
+        """The expressions as options state them."""
+        return ";".join(f"{expression},{count}" for expression, count in self.expressions)
+
 
 @dataclass(frozen=True, slots=True)
 class NumberedBuckets:
@@ -83,10 +88,15 @@ def load_rules(view: FileSystemView) -> CountRules | None:
     Raises:
         CorruptTableError: the file is damaged.
     """
+    instants = _committed(view)
+    return _parse_rules(view, rules_path(instants[-1])) if instants else None
+
+
+def _committed(view: FileSystemView) -> list[str]:
+    """Return the times of the files that hold, the latest last: those of rescalings that are not pending."""
     pending = {instant.requested for instant in view.timeline.pending()}
-    names = (status.name for status in view.storage.list(CONFIGS) if status.name.endswith(_SUFFIX))
-    committed = [name for name in names if name.removesuffix(_SUFFIX) not in pending]
-    return _parse_rules(view, f"{CONFIGS}/{max(committed)}") if committed else None
+    names = (status.name.removesuffix(_SUFFIX) for status in view.storage.list(CONFIGS) if status.name.endswith(_SUFFIX))
+    return sorted(name for name in names if name not in pending)
 
 
 def _parse_rules(view: FileSystemView, path: str) -> CountRules:
@@ -97,16 +107,30 @@ def _parse_rules(view: FileSystemView, path: str) -> CountRules:
         raise CorruptTableError(f"file {path} of table {view.storage.uri} is damaged: {error}") from None
 
 
-def first_rules_file(rules: CountRules, expressions: str) -> dict[str, bytes]:
-    """Return path and content of the first file with the rules of a table."""
+def stored_rules(view: FileSystemView) -> dict[str, CountRules]:
+    """Return all rules that a table had, the latest last, by the requested times of the rescalings that stored them.
+
+    Raises:
+        CorruptTableError: a file is damaged.
+    """
+    return {instant: _parse_rules(view, rules_path(instant)) for instant in _committed(view)}
+
+
+def rules_path(instant: str) -> str:
+    """Return the path of the file with the rules that a rescaling stores."""
+    return f"{CONFIGS}/{instant}{_SUFFIX}"
+
+
+def rules_file(rules: CountRules, expressions: str, instant: str = _FIRST) -> dict[str, bytes]:
+    """Return path and content of the file with the rules of a table: its first ones, or those of the rescaling at `instant`."""
     content = {
         "expressions": expressions,
         "defaultBucketNumber": rules.default,
         "rule": "regex",
         "version": 1,
-        "instant": _FIRST,
+        "instant": instant,
     }
-    return {f"{CONFIGS}/{_FIRST}{_SUFFIX}": render_json(content)}
+    return {rules_path(instant): render_json(content)}
 
 
 def shared_file_id(beginning: str, path: str, replaced: Collection[FileGroupId]) -> str:

@@ -11,7 +11,7 @@ from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.index import index_options as names
 from pyhudi.index.bloom_index import FilterScan
 from pyhudi.index.bucket_index import BucketIndex, Hashing
-from pyhudi.index.bucket_numbers import CountRules, NumberedBuckets, first_rules_file, load_rules, names_buckets, parse_expressions
+from pyhudi.index.bucket_numbers import CountRules, NumberedBuckets, load_rules, names_buckets, parse_expressions, rules_file
 from pyhudi.index.bucket_validation import CheckedBuckets, ProvenBuckets
 from pyhudi.index.consistent_hashing import ConsistentBuckets, uses_consistent_hashing
 from pyhudi.index.global_index import GlobalIndex
@@ -110,7 +110,7 @@ def _numbered(fields: tuple[str, ...], options: IndexOptions, lookup: LookupCont
     default = options.bucket_count or options.default_count
     if options.expressions:
         rules = CountRules(default, parse_expressions(options.expressions, names.EXPRESSIONS))
-        return NumberedBuckets(fields, rules, first_rules_file(rules, options.expressions))
+        return NumberedBuckets(fields, rules, rules_file(rules, options.expressions))
     if recent and options.bucket_count is None:
         return ProvenBuckets(fields, lookup, tuple(recent))
     return NumberedBuckets(fields, CountRules(default))

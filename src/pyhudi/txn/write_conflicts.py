@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from pyhudi.errors import ConflictError, WriteConflictError
 from pyhudi.fsview.pending_plans import read_plan
-from pyhudi.spec.actions.commit import CommitMetadata, WriteStat
+from pyhudi.spec.actions.commit import CommitMetadata, Operation, WriteStat
 from pyhudi.spec.actions.rollback import RollbackPlan
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.files.file_names import parse_base_file_name, parse_log_file_name
@@ -79,12 +79,16 @@ def check_conflicts(before: Timeline, now: TableState, mine: ComparedWrite, stra
     """
     _check_history(before, now, mine)
     candidates = completed_since(before, now.timeline)
-    compared = {is_compaction: (ours, _names(ours, mine)) for is_compaction, ours in ((False, mine.groups), (True, mine.rewritten))}
+    compared = {
+        False: (mine.groups, (Operation.BUCKET_RESCALE, *_names(mine.groups, mine))),
+        True: (mine.rewritten, _names(mine.rewritten, mine)),
+    }
     for other in candidates:
         ours, names = compared[_is_compaction(now, other)]
-        if ours:
+        if names:
             commit = load_commit_naming(now.storage, now.config, now.timeline, other, names)
             if commit is not None:
+                _check_rescaled(now, mine, other, commit)
                 theirs = _excluding_groups(commit, ours) if mine.in_any_order else _groups_of_commit(commit)
                 _check(now, mine, other, theirs, ours)
     for other in now.timeline.pending():
@@ -96,6 +100,12 @@ def check_conflicts(before: Timeline, now: TableState, mine: ComparedWrite, stra
 def _names(groups: Collection[FileGroupId], mine: ComparedWrite) -> tuple[str, ...]:
     """Return what a commit that conflicts over some file groups has in its file: their ids, or the beginnings of those of their buckets."""
     return tuple({bucket_of_group(group).file_id if mine.by_bucket else group.file_id for group in groups})
+
+
+def _check_rescaled(now: TableState, mine: ComparedWrite, other: Instant, commit: CommitMetadata) -> None:
+    """Refuse a write beside a change of the numbers of buckets: its rows were placed by the old ones, in buckets of any partition."""
+    if commit.operation == Operation.BUCKET_RESCALE:
+        raise conflict_error(now.storage.uri, mine.requested, other, "changed the numbers of buckets of partitions")
 
 
 def completed_since(before: Timeline, now: Timeline) -> tuple[Instant, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.errors import TableNotFound, UnsupportedError, UsageError
+from pyhudi.errors import TableNotFound, UsageError
 from pyhudi.sql.call.registry import PROCEDURES
 from pyhudi.sql.call.unsupported_procedures import LATER
 
@@ -114,7 +114,7 @@ def test_table_functions_list_instants_and_slices(trips):
         ("CALL show_commits('t', 'many')", UsageError, "limit takes a value of type int"),
         ("CALL show_commits(table => 'no_such_table')", TableNotFound, "no_such_table"),
         ("CALL show_comits(table => 't')", UsageError, "Did you mean 'show_commits'"),
-        ("CALL partition_bucket_index_manager(table => 't')", UnsupportedError, "bucket numbers"),
+        ("CALL partition_bucket_index_manager(table => 't')", UsageError, "give overwrite"),
     ],
 )
 def test_wrong_call_names_what_is_wrong(sql, statement, error, says):
@@ -187,3 +187,25 @@ def test_partitions_are_kept_by_their_lifetime(trips):
         trips("CALL run_ttl(table => 'trips')")
     with pytest.raises(UsageError, match="KEEP_BY_CREATION_TIME"):
         trips("CALL run_ttl(table => 'trips', retain_days => 30, ttl_policy => 'KEEP_BY_LUCK')")
+
+
+def test_numbers_of_buckets_are_changed_and_shown(sql, tmp_path):
+    options = "primaryKey = 'id', 'hoodie.index.type' = 'BUCKET', 'hoodie.bucket.index.num.buckets' = '2'"
+    sql(f"CREATE TABLE buckets (id INT, day STRING) USING hudi PARTITIONED BY (day) TBLPROPERTIES ({options}) LOCATION '{tmp_path / 'b'}'")
+    sql("INSERT INTO buckets SELECT id, IF(id < 30, 'mon', 'tue') FROM range(60)")
+    call = "CALL partition_bucket_index_manager(table => 'buckets', {})"
+    assert sql(call.format("overwrite => 'mon,5', bucket_number => 2")) == [("SUCCESS", "DRY_RUN_OVERWRITE", "day=mon => 5")]
+    assert sql(call.format("show_config => true")) == [("SUCCESS", "SHOW_CONFIG", "")]
+    details = "Expression: mon,5, Bucket Number: 2, Dry Run: false"
+    assert sql(call.format("overwrite => 'mon,5', bucket_number => 2, dry_run => false")) == [("SUCCESS", "OVERWRITE", details)]
+    files = "SELECT day, count(DISTINCT _hoodie_file_name), count(*) FROM buckets GROUP BY day ORDER BY day"
+    assert sql(files) == [("mon", 5, 30), ("tue", 2, 30)]
+    ((_, operation, details),) = sql(call.format("add => 'tue,3', dry_run => false"))
+    assert (operation, details) == ("OVERWRITE", "Expression: tue,3;mon,5, Bucket Number: 2, Dry Run: false")
+    listed = sql(call.format("show_config => true"))[0][2]
+    instant = listed.rpartition("instant=")[2].rstrip(")")
+    assert listed.count("PartitionBucketIndexHashingConfig(expressions=") == 2
+    assert sql(call.format(f"rollback => '{instant}'")) == [("SUCCESS", "ROLLBACK", f"true to rollback {instant}")]
+    assert sql(files) == [("mon", 5, 30), ("tue", 2, 30)]
+    with pytest.raises(UsageError, match="is no rescaling"):
+        sql(call.format(f"rollback => '{instant}'"))

@@ -25,6 +25,7 @@ MERGE_ON_READ = Driver(table_type="MERGE_ON_READ", written_with={**NEW_FILES, "h
 OF_VERSION_6 = replace(DRIVER, created_with={"hoodie.write.table.version": "6"})
 WITH_METADATA = replace(DRIVER, metadata_table=True)
 SORT = {"hoodie.clustering.plan.strategy.sort.columns": "id"}
+STREAM_COPY = {"hoodie.clustering.plan.strategy.class": "SparkStreamCopyClusteringPlanStrategy"}
 WRITES = (
     (Operation.INSERT, [ride(1, "oslo", 10), ride(2, "oslo", 20)]),
     (Operation.INSERT, [ride(3, "oslo", 30), ride(4, "oslo", 40)]),
@@ -35,6 +36,10 @@ NEXT = (Operation.UPSERT, [ride(3, "oslo", 33), ride(9, "rome", 90)])
 
 def rewrite(storage: Storage) -> object:
     return services(storage).cluster(options=SORT, engine=ONE_THREAD)
+
+
+def join(storage: Storage) -> object:
+    return services(storage).cluster(options=STREAM_COPY, engine=ONE_THREAD)
 
 
 def table_to_rewrite(driver: Driver = DRIVER) -> tuple[MemoryStorage, Oracle]:
@@ -71,6 +76,8 @@ def check_recovery(run: CrashRun, oracle: Oracle, driver: Driver) -> None:
     [
         (rewrite, table_to_rewrite, DRIVER, (Fault.AFTER,)),
         pytest.param(rewrite, table_to_rewrite, DRIVER, tuple(Fault), marks=pytest.mark.slow),
+        pytest.param(join, table_to_rewrite, DRIVER, tuple(Fault), marks=pytest.mark.slow),
+        pytest.param(join, table_to_rewrite, MERGE_ON_READ, (Fault.AFTER,), marks=pytest.mark.slow),
         pytest.param(execute, planned_table, DRIVER, tuple(Fault), marks=pytest.mark.slow),
         pytest.param(rewrite, table_to_rewrite, MERGE_ON_READ, (Fault.AFTER,), marks=pytest.mark.slow),
         pytest.param(rewrite, table_to_rewrite, OF_VERSION_6, (Fault.AFTER,), marks=pytest.mark.slow),

@@ -126,6 +126,16 @@ def test_two_writers_do_not_begin_one_bucket(kind: str) -> None:
     check_sound(table)
 
 
+def test_rows_placed_by_the_numbers_of_buckets_before_a_rescaling_lose() -> None:
+    table = make_table(MemoryStorage(), partition_by=("city",))
+    table.upsert([ride(number) for number in range(10)], options=BUCKETS)
+    first = beside(table, lambda: table.services.rescale_buckets("oslo,5", options=OCC))
+    with pytest.raises(WriteConflictError, match="numbers of buckets"):
+        first.upsert([ride(number, city="rome") for number in range(10, 20)], options=OCC)
+    assert rows_of(table) == [ride(number) for number in range(10)]
+    check_sound(table)
+
+
 @pytest.mark.parametrize(
     "write",
     [

@@ -81,8 +81,8 @@ class ParquetSource:
         column = flat_columns(self.footer).get(name)
         return None if column is None else column.number
 
-    def can_be_copied_to(self, template: ParquetSource, codec: int) -> bool:
-        """Tell whether row groups may be copied to a file with the schema of `template` whose chunks are compressed with `codec`.
+    def can_be_copied_to(self, template: ParquetSource, codec: int | None = None) -> bool:
+        """Tell whether row groups may be copied to a file with the schema of `template` whose chunks are compressed with `codec`, if given.
 
         The schemas must be equal to the last field, and so must be the order in which bounds are compared and the library that wrote the
         files. Encrypted chunks, chunks in other files and chunks with a bloom filter are not copied.
@@ -96,7 +96,9 @@ class ParquetSource:
         if len(chunks) != leaves * self.groups or any(field in chunk for chunk in chunks for field in (_FILE_PATH, _CRYPTO, _ENCRYPTED)):
             return False
         metadata = [struct_of(chunk[_METADATA][1]) for chunk in chunks if _METADATA in chunk]
-        return len(metadata) == len(chunks) and all(_BLOOM_FILTER not in one and number_of(one, _CODEC) == codec for one in metadata)
+        return len(metadata) == len(chunks) and all(
+            _BLOOM_FILTER not in one and codec in (None, number_of(one, _CODEC)) for one in metadata
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,16 @@ class KeyFilter:
         """The kind of the filter."""
         return BloomType.SIMPLE if self._start.row_entries is None else BloomType.DYNAMIC_V0
 
+    @property
+    def is_full(self) -> bool:
+        """Whether all bits will be set, whatever keys are added."""
+        return self._keys > self._most_keys
+
+    def add_to_full(self, count: int) -> None:
+        """Add so many keys, unread, to a filter that is full."""
+        assert self.is_full, "keys that are not read would be missing"
+        self._keys += count
+
     @classmethod
     def empty(cls, settings: WriterSettings, *, knows_stored_keys: bool = True) -> KeyFilter:
         """Return a filter without keys, sized as the settings say."""
@@ -123,7 +133,7 @@ class KeyFilter:
             self._stored.extend(keys.chunks if self._fits_to is not None else ())
             return
         self._keys += len(keys)
-        if self._keys > self._most_keys:
+        if self.is_full:
             self._waiting = []
         else:
             self._waiting.extend(keys.chunks)
@@ -131,7 +141,7 @@ class KeyFilter:
     def encode(self) -> str:
         """Return the filter as the footer of a base file holds it: that of the file before when there are no new keys."""
         self._fit()
-        start, is_full = self._start, self._keys > self._most_keys
+        start, is_full = self._start, self.is_full
         if isinstance(start, StoredFilter) and not is_full and not any(map(len, self._waiting)):
             return start.text
         if is_full and self._full is not None:
@@ -150,7 +160,7 @@ class KeyFilter:
         if settings is None:
             return
         new, stored = sum(map(len, self._waiting)), sum(map(len, self._stored))
-        is_full = self._keys > self._most_keys
+        is_full = self.is_full
         entries = settings.bloom_entries if is_full else _fitting_entries(new + stored, settings)
         if not is_full and isinstance(self._start, StoredFilter) and not _is_misfit(self._start, new, entries, settings):
             return

@@ -11,13 +11,13 @@ import pyarrow.parquet as pq
 
 from pyhudi.codec.parquet.spliced_file import CODECS, ParquetSource
 from pyhudi.errors import CorruptTableError
-from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
+from pyhudi.kernels.base_file.base_file import FOOTER_MAX_KEY, FOOTER_MIN_KEY, RecordContext, WriterSettings
 from pyhudi.kernels.base_file.file_rows import FileRows, scan
 from pyhudi.kernels.base_file.iter_rows import NO_CONSTANTS, row_query
-from pyhudi.kernels.base_file.parquet_input import corrupt_as_error
+from pyhudi.kernels.base_file.parquet_input import corrupt_as_error, footer_entries
 from pyhudi.kernels.base_file.parquet_output import encoded
 from pyhudi.kernels.base_file.schema_projection import alignment
-from pyhudi.schema.meta_columns import COMMIT_SEQNO, COMMIT_TIME, RECORD_KEY
+from pyhudi.schema.meta_columns import COMMIT_SEQNO, COMMIT_TIME, META_FIELDS, RECORD_KEY
 from pyhudi.spec.files.bootstrap_source import is_skeleton
 
 if TYPE_CHECKING:
@@ -64,6 +64,17 @@ class StoredGroups:
             raise CorruptTableError(f"{self.source.what} has a row without record key. Restore the file from a copy.")
         return keys
 
+    def key_bounds(self) -> tuple[str, str] | None:
+        """Return the least and the greatest record key of the file by its footer; None when that does not state them."""
+        entries = footer_entries(self._parquet, self._storage, self._path)
+        least, greatest = entries.get(FOOTER_MIN_KEY), entries.get(FOOTER_MAX_KEY)
+        return None if least is None or greatest is None else (least, greatest)
+
+    def has_columns_of(self, context: RecordContext) -> bool:
+        """Tell whether the file has the columns of a new file, in their order and of their types."""
+        stored = self._parquet.schema.to_arrow_schema()
+        return [(field.name, field.type) for field in stored] == [(field.name, field.type) for field in (*META_FIELDS, *context.schema)]
+
     def batches(self, number: int) -> Iterator[pa.Table]:
         """Yield the rows of a row group: the data, and the meta columns that a rewrite retains."""
         with corrupt_as_error(self._storage, self._path):
@@ -87,12 +98,31 @@ def open_groups(storage: Storage, base: BaseFile, context: RecordContext, settin
     with corrupt_as_error(storage, base.path):
         stream = storage.open_input(base.path)
     with stream:  # and not within `corrupt_as_error`, which would take a full disk of the new file for a damaged one
-        yield _stored_groups(storage, base, context, settings, pa.PythonFile(stream, mode="r"))
+        stored = _stored_groups(storage, base, context, pa.PythonFile(stream, mode="r"))
+        template = encoded(context.file_schema.empty_table(), settings)
+        is_copied = stored is not None and len(stored.rows) > 1 and stored.source.can_be_copied_to(template, CODECS[settings.compression])
+        yield stored if is_copied else None
 
 
-def _stored_groups(
-    storage: Storage, base: BaseFile, context: RecordContext, settings: WriterSettings, file: pa.PythonFile
-) -> StoredGroups | None:
+@contextmanager
+def open_joined(storage: Storage, base: BaseFile, context: RecordContext) -> Iterator[StoredGroups | None]:
+    """Open the row groups of a base file that is joined with others; None where its rows have to be read by a schema of its own.
+
+    Whether the row groups can be copied to a file is for `ParquetSource.can_be_copied_to` to tell.
+
+    Raises:
+        CorruptTableError: the file is damaged or missing.
+    """
+    if is_skeleton(base.name.instant):
+        yield None
+        return
+    with corrupt_as_error(storage, base.path):
+        stream = storage.open_input(base.path)
+    with stream:
+        yield _stored_groups(storage, base, context, pa.PythonFile(stream, mode="r"))
+
+
+def _stored_groups(storage: Storage, base: BaseFile, context: RecordContext, file: pa.PythonFile) -> StoredGroups | None:
     what = f"file '{base.path}' of the table at {storage.uri}"
 
     def read(offset: int, length: int) -> bytes:
@@ -109,9 +139,6 @@ def _stored_groups(
     with corrupt_as_error(storage, base.path):
         size: int = file.size()
         parquet = pq.ParquetFile(file, read_dictionary=[COMMIT_TIME], coerce_int96_timestamp_unit="us", page_checksum_verification=True)
-    if parquet.num_row_groups < 2 or alignment(context.schema, base.name.instant) is not None:
+    if alignment(context.schema, base.name.instant) is not None:
         return None
-    source = ParquetSource.of(read, size, what)
-    if not source.can_be_copied_to(encoded(context.file_schema.empty_table(), settings), CODECS[settings.compression]):
-        return None
-    return StoredGroups(storage, base, context, parquet, source)
+    return StoredGroups(storage, base, context, parquet, ParquetSource.of(read, size, what))

@@ -12,12 +12,15 @@ from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.base_file_writer import BaseFileWriter
 from pyhudi.kernels.base_file.bloom_columns import KeyFilter
 from pyhudi.kernels.base_file.meta_column_writer import MetaColumnWriter
+from pyhudi.kernels.tasks.splicing_writer import JoiningFileWriter
 from pyhudi.kernels.tasks.task_attempt import reserve_name
 from pyhudi.kernels.tasks.write_task import TaskResult, WriteTask
 from pyhudi.spec.actions.commit import WriteStat
 from pyhudi.spec.files.marker import MarkerType
 
 if TYPE_CHECKING:
+    from pyhudi.codec.parquet.spliced_file import ParquetSource
+    from pyhudi.kernels.base_file.stored_groups import StoredGroups
     from pyhudi.storage.storage_protocol import Storage
 
 
@@ -26,8 +29,10 @@ class CarriedFile:
     `HoodieCreateHandle`.
     """
 
-    def __init__(self, storage: Storage, context: RecordContext, settings: WriterSettings, task: WriteTask) -> None:
-        """Create the marker and open the file; the end of the `with` block finishes it."""
+    def __init__(
+        self, storage: Storage, context: RecordContext, settings: WriterSettings, task: WriteTask, template: ParquetSource | None = None
+    ) -> None:
+        """Create the marker and open the file; the end of the `with` block finishes it. Row groups can be joined given a `template`."""
         self._started = time.perf_counter()
         self._task = reserve_name(storage, task, MarkerType.CREATE)
         self._context = context
@@ -38,7 +43,12 @@ class CarriedFile:
             self._output = files.enter_context(storage.open_output(self._task.path))
             files.callback(self._measure)  # when the footer is written, and before the file is closed
             filters = KeyFilter.for_rows_after(storage, None, context, settings)
-            self._writer = files.enter_context(BaseFileWriter(self._output, context, settings, filters))
+            writer = (
+                BaseFileWriter(self._output, context, settings, filters)
+                if template is None
+                else JoiningFileWriter(self._output, context, settings, filters, template, str(self._task.file_name))
+            )
+            self._writer = files.enter_context(writer)
             self._files = files.pop_all()
 
     @property
@@ -54,6 +64,11 @@ class CarriedFile:
     def append(self, rows: pa.Table) -> None:
         """Add rows, with their meta columns."""
         self._writer.append(self._meta.carried_over(rows, self._context.file_schema))
+
+    def join_group(self, stored: StoredGroups, number: int) -> None:
+        """Add a row group of an open file as it is."""
+        assert isinstance(self._writer, JoiningFileWriter), "the file has a template"
+        self._writer.join_group(stored, number)
 
     def __enter__(self) -> Self:
         return self

@@ -7,7 +7,7 @@ for the next part of the order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self, TypeAlias
 
@@ -63,17 +63,31 @@ def run_rewrite_task(storage: Storage, context: RecordContext, settings: WriterS
         CorruptTableError: a file of the slices is damaged, or holds other rows than it states.
     """
     ensure_partition(storage, task.partition_path, task.instant)
-    rows = sum(count_merged(storage, context, merge, limit_bytes=task.limit_bytes) for merge in task.merges)
+    rows = stated_rows(storage, context, task)
     with RollingFiles(storage, context, settings, task, -(-rows // task.files)) as files:
         for part in _ordered(storage, context, task) if task.sort_columns else rows_of_slices(storage, context, task):
             files.append(part)
-    written = sum(result.stat.num_writes or 0 for result in files.results)
+    check_rows(storage, task, rows, files.results)
+    return files.results
+
+
+def stated_rows(storage: Storage, context: RecordContext, task: RewriteTask) -> int:
+    """Return the number of rows of the slices of a task, by footers and log headers."""
+    return sum(count_merged(storage, context, merge, limit_bytes=task.limit_bytes) for merge in task.merges)
+
+
+def check_rows(storage: Storage, task: RewriteTask, rows: int, results: Sequence[TaskResult]) -> None:
+    """Compare the rows that a task wrote with those that its slices state.
+
+    Raises:
+        CorruptTableError: they are more or less.
+    """
+    written = sum(result.stat.num_writes or 0 for result in results)
     if written != rows:  # nothing is committed then: a rewrite may change the order of the rows and nothing else
         raise CorruptTableError(
             f"the slices that {task.instant} rewrites in partition '{task.partition_path}' of table {storage.uri} have {rows} rows by"
             f" footers and log headers, and {written} were read."
         )
-    return files.results
 
 
 def rows_of_slices(
@@ -139,7 +153,7 @@ class RollingFiles:
 
     def __init__(self, storage: Storage, context: RecordContext, settings: WriterSettings, task: RewriteTask, rows: int) -> None:
         """Begin no file yet; `rows` is how many each is to have."""
-        self._open: Callable[[int], CarriedFile] = lambda number: CarriedFile(storage, context, settings, _file_task(task, number))
+        self._open: Callable[[int], CarriedFile] = lambda number: CarriedFile(storage, context, settings, file_task(task, number))
         self._rows, self._bytes = rows, task.target_bytes
         self._file: CarriedFile | None = None
         self.results: list[TaskResult] = []
@@ -147,13 +161,11 @@ class RollingFiles:
     def append(self, rows: pa.Table) -> None:
         """Write rows to the file that is open, and to further ones when it is full."""
         while rows.num_rows:
-            if self._file is None:
-                self._file = self._open(len(self.results))
-            room = self._rows - self._file.rows
-            self._file.append(rows.slice(0, room))
+            file = self._current()
+            room = self._rows - file.rows
+            file.append(rows.slice(0, room))
             rows = rows.slice(room)
-            if self._file.rows >= self._rows or self._file.written_bytes >= self._bytes:
-                self._end()
+            self._end_if_full()
 
     def __enter__(self) -> Self:
         return self
@@ -164,6 +176,15 @@ class RollingFiles:
         elif self._file is not None:
             self._file.__exit__(kind, *error)
 
+    def _current(self) -> CarriedFile:
+        if self._file is None:
+            self._file = self._open(len(self.results))
+        return self._file
+
+    def _end_if_full(self) -> None:
+        if self._file is not None and (self._file.rows >= self._rows or self._file.written_bytes >= self._bytes):
+            self._end()
+
     def _end(self) -> None:
         assert self._file is not None
         with self._file:
@@ -172,5 +193,6 @@ class RollingFiles:
         self._file = None
 
 
-def _file_task(task: RewriteTask, number: int) -> WriteTask:
+def file_task(task: RewriteTask, number: int) -> WriteTask:
+    """Return the task that writes a file of a rewrite, by its number."""
     return WriteTask(task.instant, task.partition_path, f"{task.file_prefix}-{number}", task.write_token)

@@ -1,4 +1,4 @@
-"""Writes one base file of rows and of row groups that are copied from the file before as bytes.
+"""Writes one base file of rows and of row groups that are copied from the file before, or from several files, as bytes.
 
 Of a copied row group the column `_hoodie_file_name` alone is new: it has the name of the file that is written on every row.
 """
@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from pyhudi.codec.parquet.spliced_file import SplicedFile
+from pyhudi.codec.parquet.spliced_file import ParquetSource, SplicedFile
 from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.base_file_writer import BaseFileWriter
 from pyhudi.kernels.base_file.bloom_columns import KeyFilter
@@ -20,8 +20,11 @@ from pyhudi.kernels.base_file.stored_groups import StoredGroups
 from pyhudi.schema.meta_columns import FILE_NAME
 
 
-class SplicingFileWriter(BaseFileWriter):
-    """Writes row groups of new rows as `BaseFileWriter` does, in memory, and copies them and those of the file before to the output."""
+class CopyingFileWriter(BaseFileWriter):
+    """Writes row groups of new rows as `BaseFileWriter` does, in memory, and copies them and those of other files to the output.
+
+    The file has the schema of `template`. Rows can be appended where that is the schema of new files.
+    """
 
     def __init__(
         self,
@@ -29,28 +32,27 @@ class SplicingFileWriter(BaseFileWriter):
         context: RecordContext,
         settings: WriterSettings,
         keys: KeyFilter | None,
-        stored: StoredGroups,
+        template: ParquetSource,
         file_name: str,
     ) -> None:
         # Changed rows may take some more bytes than the rows before; a row group is not split for that.
         super().__init__(output, context, replace(settings, row_group_bytes=settings.row_group_bytes * 5 // 4), keys)
-        self._file = SplicedFile(output, encoded(context.file_schema.empty_table(), settings))
-        self._stored, self._file_name = stored, file_name
+        self._file = SplicedFile(output, template)
+        self._file_name = file_name
+        self._names: dict[int, ParquetSource] = {}
 
-    def copy_group(self, number: int, keys: pa.ChunkedArray) -> None:
-        """Copy a row group of the file before, which has these keys.
-
-        Raises:
-            CorruptTableError: it is damaged.
-        """
+    def _copy(self, stored: StoredGroups, number: int) -> None:
         if self._waiting:
             self._write_group(whole=False)
-        self._take_keys(keys, known_keys=True)
-        source = self._stored.source
-        column = source.column_number(FILE_NAME)
-        assert column is not None, "checked when the file was opened"
-        names = pa.Table.from_arrays([constant(self._file_name, len(keys))], schema=pa.schema([self._schema.field(FILE_NAME)]))
-        self._file.add_group(source, number, {column: encoded(names, self._settings)})
+        column = None if self._context.virtual_key is not None else stored.source.column_number(FILE_NAME)
+        self._file.add_group(stored.source, number, {} if column is None else {column: self._file_names(stored.rows[number])})
+
+    def _file_names(self, rows: int) -> ParquetSource:
+        """Return the column with the name of the file for so many rows; the next row group often has as many."""
+        if rows not in self._names:
+            names = pa.Table.from_arrays([constant(self._file_name, rows)], schema=pa.schema([self._schema.field(FILE_NAME)]))
+            self._names = {rows: encoded(names, self._settings)}
+        return self._names[rows]
 
     def _finish(self) -> None:
         if self._waiting:
@@ -62,3 +64,49 @@ class SplicingFileWriter(BaseFileWriter):
         self._waiting, self._waiting_bytes = [], 0
         if group.num_rows:
             self._file.add_group(encoded(group.unify_dictionaries(), self._settings), 0)
+
+
+class SplicingFileWriter(CopyingFileWriter):
+    """Writes the next version of a base file: row groups without changes are copied from the file before, `stored`."""
+
+    def __init__(
+        self,
+        output: BinaryIO,
+        context: RecordContext,
+        settings: WriterSettings,
+        keys: KeyFilter | None,
+        stored: StoredGroups,
+        file_name: str,
+    ) -> None:
+        super().__init__(output, context, settings, keys, stored.source, file_name)
+        self._stored = stored
+
+    def copy_group(self, number: int, keys: pa.ChunkedArray) -> None:
+        """Copy a row group of the file before, which has these keys; its bloom filter has them already.
+
+        Raises:
+            CorruptTableError: it is damaged.
+        """
+        self._take_keys(keys, known_keys=True)
+        self._copy(self._stored, number)
+
+
+class JoiningFileWriter(CopyingFileWriter):
+    """Writes a new base file of the row groups of several others."""
+
+    def join_group(self, stored: StoredGroups, number: int) -> None:
+        """Copy a row group of an open file.
+
+        Raises:
+            CorruptTableError: it is damaged.
+        """
+        rows = stored.rows[number]
+        if self._context.virtual_key is not None:
+            self.rows += rows
+        elif self._filter is None or not self._filter.is_full or (bounds := stored.key_bounds()) is None:
+            self._take_keys(stored.keys(number), known_keys=False)
+        else:  # keys that the bloom filter does not take need not be read
+            self._filter.add_to_full(rows)
+            self._keys.extend(pa.chunked_array([bounds], pa.string()))
+            self.rows += rows
+        self._copy(stored, number)

@@ -5,7 +5,8 @@ Rules: `ClusteringPlanActionExecutor`, `PartitionAwareClusteringPlanStrategy`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterator, Sequence
 
 import pyarrow as pa
 
@@ -14,6 +15,7 @@ from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.bucket_numbers import names_buckets
 from pyhudi.index.consistent_hashing import uses_consistent_hashing
 from pyhudi.kernels.arrays.space_curves import Layout
+from pyhudi.kernels.base_file.parquet_input import open_parquet
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.service.clustering.commit_based_plan import CHECKPOINT, WrittenGroups, plan_commits
@@ -25,6 +27,7 @@ from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.files.file_group import FileGroupId, FileSlice
 from pyhudi.spec.instant import Action
 from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import zone_of
 from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline.pending_clustering import clustering_plan
@@ -58,12 +61,36 @@ def plan_rewrite(table: LockedTable, schema: pa.Schema, settings: RewriteSetting
     for path in paths:
         slices = [one for one in view.latest_slices(path) if one.group not in busy]
         _check_no_buckets(view, slices)
-        for group in plan_groups(slices, settings, default_base_bytes):
-            if len(groups) >= settings.most_groups:
-                missing.append(path)
-                break
-            groups.append(group)
+        parts = _by_schema(table.storage, slices, settings.small_bytes) if settings.one_schema else [slices]
+        planned = [group for part in parts for group in plan_groups(part, settings, default_base_bytes)]
+        room = settings.most_groups - len(groups)
+        if len(planned) > room:
+            missing.append(path)
+        groups += planned[:room]
     return parse_plan(render_plan(groups, missing, settings, table.storage.uri, default_base_bytes)) if groups else None
+
+
+def _by_schema(storage: Storage, slices: Sequence[FileSlice], small_bytes: int) -> list[list[FileSlice]]:
+    """Return slices in parts of one schema each; base files of `small_bytes` and more are not planned, and not looked at.
+
+    Apache Hudi begins a new group where the schema changes from one file to the next; here files of one schema are brought together.
+    """
+    parts: dict[Hashable, list[FileSlice]] = defaultdict(list)
+    for one in slices:
+        is_read = one.base is not None and one.base.size < small_bytes
+        parts[_schema(storage, one.base.path) if one.base is not None and is_read else None].append(one)
+    return [*parts.values()]
+
+
+def _schema(storage: Storage, path: str) -> Hashable:
+    """Return what a copy of row groups must have in common: paths, types and repetition of the columns, and the library that wrote them."""
+    with open_parquet(storage, path) as parquet:
+        columns = (parquet.schema.column(number) for number in range(len(parquet.schema)))
+        leaves = tuple(
+            (one.path, one.physical_type, str(one.logical_type), one.length, one.max_definition_level, one.max_repetition_level)
+            for one in columns
+        )
+        return parquet.metadata.created_by, leaves
 
 
 def _plan_commits(

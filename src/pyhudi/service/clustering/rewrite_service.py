@@ -17,6 +17,7 @@ from pyhudi.fsview.checked_logs import with_checksums
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.merge.slice_delta import SliceTask
+from pyhudi.kernels.tasks.join_files import run_join_task
 from pyhudi.kernels.tasks.rewrite_task import RewriteTask, run_rewrite_task
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.read.snapshot.commit_notes import check_notes
@@ -26,6 +27,7 @@ from pyhudi.service.clustering.clustering_settings import ClusteringSettings
 from pyhudi.service.clustering.pending_clustering_plans import pending_clusterings, request_clustering
 from pyhudi.service.clustering.plan_rewrite import check_sort_columns, plan_rewrite
 from pyhudi.service.clustering.rewrite_plan import RewriteGroup, RewritePlan, parse_plan
+from pyhudi.service.clustering.rewrite_settings import STREAM_COPY
 from pyhudi.service.rewrite_commit import check_inflight, commit_rewrite
 from pyhudi.service.rollback.rollback_service_run import delete_run, is_untouched
 from pyhudi.service.service_engine import ServiceRunner
@@ -126,7 +128,9 @@ class GroupRewriting(TableService[RewritePlan, StartedRewrite, list[TaskResult],
 
     def run_tasks(self, runner: ServiceRunner, work: StartedRewrite) -> list[TaskResult]:
         """Write the new files of each group of the plan."""
-        function = functools.partial(run_rewrite_task, runner.storage, work.context, runner.writer)
+        strategy = work.plan.content.strategy
+        is_copy = strategy is not None and strategy.class_name == STREAM_COPY and not work.plan.sort_columns
+        function = functools.partial(run_join_task if is_copy else run_rewrite_task, runner.storage, work.context, runner.writer)
         return [result for results in runner.run(function, work.tasks) for result in results]
 
     def complete(self, table: LockedTable, work: StartedRewrite, outcome: list[TaskResult], engine: str) -> ClusteringResult:

@@ -24,12 +24,14 @@ _SMALL_FILES: Final = f"{_PREFIX}small.file.limit"
 _ORDER_BYTES: Final = 1 << 30
 _PACKAGE: Final = "org.apache.hudi.client.clustering.run.strategy."
 SINGLE_FILE_SORT: Final = f"{_PACKAGE}SparkSingleFileSortExecutionStrategy"
+STREAM_COPY: Final = f"{_PACKAGE}SparkStreamCopyClusteringExecutionStrategy"
+_MIXES_SCHEMAS: Final = f"{_PREFIX}binary.copy.schema.evolution.enable"
 #: The classes by which Apache Hudi rewrites file groups; the first one is in pyhudi's plans unless another is asked for.
 REWRITES: Final = (
     f"{_PACKAGE}SparkSortAndSizeExecutionStrategy",
     SINGLE_FILE_SORT,
     f"{_PACKAGE}SingleSparkJobExecutionStrategy",
-    f"{_PACKAGE}SparkStreamCopyClusteringExecutionStrategy",
+    STREAM_COPY,
     f"{_PACKAGE}JavaSortAndSizeExecutionStrategy",
 )
 #: The classes that plan, without the engine.
@@ -51,6 +53,7 @@ class RewriteSettings:
 
     Base files below `small_bytes` are put into groups of up to `group_bytes`, `most_groups` in a plan, to become files of `target_bytes`;
     with `single_groups` a group may hold one file. `single_files` rewrites each file for itself. `run_class` is in the plan.
+    `one_schema` says that all files of a group have the same columns and types, as a stream copy needs it.
     `after_commit` is the requested time after which commits are looked at, None when they do not matter.
     """
 
@@ -66,6 +69,7 @@ class RewriteSettings:
     layout: Layout
     partitions: PartitionFilter
     only_changed: bool
+    one_schema: bool
     order_bytes: int
     after_commit: str | None = None
 
@@ -82,8 +86,9 @@ def rewrite_settings(options: Options) -> RewriteSettings:
     run_class = _run_class(options, plan)
     if plan == "SingleFileSort" and not columns:
         raise OptionError(f"{PLAN_CLASS}: {_CLASSES[plan]} sorts the rows of each file, and {SORT_COLUMNS} names no columns.")
-    if plan == "StreamCopy" and columns:
-        raise OptionError(f"{PLAN_CLASS}: {_CLASSES[plan]} joins files as they are; leave out {SORT_COLUMNS}.")
+    if run_class == STREAM_COPY and columns:
+        named = f"{PLAN_CLASS}: {_CLASSES[plan]}" if plan == "StreamCopy" else f"{_RUN_CLASS}: {_short_name(STREAM_COPY)}"
+        raise OptionError(f"{named} joins files as they are; leave out {SORT_COLUMNS}.")
     return RewriteSettings(
         single_files=plan == "SingleFileSort",
         run_class=run_class,
@@ -96,6 +101,7 @@ def rewrite_settings(options: Options) -> RewriteSettings:
         sort_columns=columns,
         layout=Layout.parse(options.text(LAYOUT)),
         partitions=_partition_filter(options, _FILTERS.get(plan)),
+        one_schema=plan == "StreamCopy" and not options.flag(_MIXES_SCHEMAS),
         only_changed=options.flag("hoodie.table.services.incremental.enabled"),
         order_bytes=options.integer("hoodie.memory.merge.max.size", default=_ORDER_BYTES),
         after_commit=_after_commit(options, plan),
@@ -151,7 +157,7 @@ def _after_commit(options: Options, plan: str) -> str | None:
 
 
 def _run_class(options: Options, plan: str) -> str:
-    usual = {"SingleFileSort": SINGLE_FILE_SORT, "StreamCopy": REWRITES[3]}.get(plan, REWRITES[0])
+    usual = {"SingleFileSort": SINGLE_FILE_SORT, "StreamCopy": STREAM_COPY}.get(plan, REWRITES[0])
     given = run_class_name(options)
     if given is None:
         return usual

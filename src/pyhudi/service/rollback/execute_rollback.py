@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from pyhudi.codec.actions.rollback_codec import encode_rollback_metadata
 from pyhudi.errors import CorruptTableError, UsageError
+from pyhudi.index.bucket_numbers import rules_path
 from pyhudi.service.rollback import append_rollback_block as log_blocks
 from pyhudi.service.rollback.completed_commits import check_last, delete_hashing_metadata, pending_form, remove_emptied, revert
 from pyhudi.service.rollback.metadata_after_rollback import note_partitions, rebuild_partitions
@@ -78,6 +79,8 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan, 
         remove_emptied(table, files, target)
     check_lock_held(table, rollback)
     rollback_pending(table, metadata)
+    if target.comparable_action is Action.REPLACE_COMMIT:
+        table.storage.delete(rules_path(target.requested))  # while the instant is pending: the file counts as soon as it is not
     _forget(table, target, is_planned_again=not restores and Action(plan.instant.action) in _PLANNED_AGAIN)
     if not restores:
         rebuild_partitions(table, rollback)

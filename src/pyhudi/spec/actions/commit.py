@@ -30,6 +30,7 @@ class Operation(enum.StrEnum):
     CLUSTER = "CLUSTER"
     ALTER_SCHEMA = "ALTER_SCHEMA"
     BOOTSTRAP = "BOOTSTRAP"
+    BUCKET_RESCALE = "BUCKET_RESCALE"
 
     @property
     def deletes_rows(self) -> bool:
@@ -39,7 +40,12 @@ class Operation(enum.StrEnum):
     @property
     def replaces(self) -> bool:
         """True for operations that complete as a replacecommit."""
-        return self in (Operation.INSERT_OVERWRITE, Operation.INSERT_OVERWRITE_TABLE, Operation.DELETE_PARTITION)
+        return self in (
+            Operation.INSERT_OVERWRITE,
+            Operation.INSERT_OVERWRITE_TABLE,
+            Operation.DELETE_PARTITION,
+            Operation.BUCKET_RESCALE,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,13 @@ CLUSTERING: tuple[ConfigKey, ...] = (
         f"{_PLAN}earliest.commit.to.cluster",
         "CommitBasedClusteringPlanStrategy: the requested time after which commits are clustered; the checkpoint of the last plan, or 0.",
     ),
+    served(
+        f"{_PLAN}binary.copy.schema.evolution.enable",
+        "SparkStreamCopyClusteringPlanStrategy: join files of different columns or types too. Those that are not as a new file of the table"
+        " are then decoded and encoded.",
+        Kind.FLAG,
+        "false",
+    ),
     served("hoodie.clustering.execution.strategy.class", "How a clustering is run: the class that fits the plan when not given."),
     served(f"{_PLAN}sort.columns", "Columns by which the rows are ordered, with commas in between; without, rows stay as they are."),
     served(

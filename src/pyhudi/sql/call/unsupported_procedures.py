@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 _REASONS: Final = {
-    "bucket numbers by partition come with a later release": "partition_bucket_index_manager",
     "several writers at a time come with a later release": ("set_audit_lock show_audit_lock_status validate_audit_lock cleanup_audit_lock"),
 }
 #: Reason by name.

@@ -21,12 +21,12 @@ from pyhudi.service.table_service import Result, ServiceMode
 from pyhudi.spec.options import Options, resolve
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.table.maintenance.index_services import IndexServices
+from pyhudi.table.maintenance.bucket_services import BucketServices
 from pyhudi.table.services_by_options import clustering, compaction, log_compaction
 
 
 @dataclass(frozen=True, slots=True)
-class RewriteServices(IndexServices):
+class RewriteServices(BucketServices):
     """Compactions and clusterings of one table.
 
     Example:
