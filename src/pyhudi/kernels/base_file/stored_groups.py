@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 
 from pyhudi.codec.parquet.spliced_file import CODECS, ParquetSource
 from pyhudi.errors import CorruptTableError
-from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
+from pyhudi.kernels.base_file.base_file import FOOTER_MAX_KEY, FOOTER_MIN_KEY, RecordContext, WriterSettings
 from pyhudi.kernels.base_file.file_rows import FileRows, scan
 from pyhudi.kernels.base_file.iter_rows import NO_CONSTANTS, row_query
-from pyhudi.kernels.base_file.parquet_input import corrupt_as_error
+from pyhudi.kernels.base_file.parquet_input import corrupt_as_error, footer_entries
 from pyhudi.kernels.base_file.parquet_output import encoded
 from pyhudi.kernels.base_file.schema_projection import alignment
 from pyhudi.schema.meta_columns import COMMIT_SEQNO, COMMIT_TIME, RECORD_KEY
@@ -36,6 +36,7 @@ class StoredGroups:
     def __init__(self, storage: Storage, base: BaseFile, context: RecordContext, parquet: pq.ParquetFile, source: ParquetSource) -> None:
         self.source = source
         self.rows = [parquet.metadata.row_group(number).num_rows for number in range(parquet.num_row_groups)]
+        self.storage, self.base = storage, base
         self._storage, self._path, self._parquet = storage, base.path, parquet
         columns = [COMMIT_TIME, COMMIT_SEQNO, RECORD_KEY, *context.schema.names]
         query = row_query(
@@ -55,6 +56,16 @@ class StoredGroups:
         """The numbers of the row groups that are large enough to be copied."""
         least = max(self.rows) * _SMALL_SHARE
         return [number for number, rows in enumerate(self.rows) if rows >= least and rows]
+
+    def key_bounds(self) -> tuple[str, str] | None:
+        """Return least and greatest record key as the footer states them, None where it does not.
+
+        Raises:
+            CorruptTableError: the entries of the footer are damaged.
+        """
+        entries = footer_entries(self._parquet, self._storage, self._path)
+        least, greatest = entries.get(FOOTER_MIN_KEY), entries.get(FOOTER_MAX_KEY)
+        return None if least is None or greatest is None else (least, greatest)
 
     def keys(self, number: int) -> pa.ChunkedArray:
         """Return the record keys of a row group."""

@@ -37,19 +37,27 @@ class SplicingFileWriter(BaseFileWriter):
         self._file = SplicedFile(output, encoded(context.file_schema.empty_table(), settings))
         self._stored, self._file_name = stored, file_name
 
-    def copy_group(self, number: int, keys: pa.ChunkedArray) -> None:
-        """Copy a row group of the file before, which has these keys.
+    def include_bounds(self, bounds: tuple[str, str]) -> None:
+        """Take the least and the greatest key of the row groups that are copied into the range of the file."""
+        self._keys.extend(pa.chunked_array([pa.array(bounds, pa.string())]))
+
+    def copy_group(self, number: int, keys: pa.ChunkedArray | None) -> None:
+        """Copy a row group of the file before, which has these keys; None if filter and range do without them.
 
         Raises:
             CorruptTableError: it is damaged.
         """
         if self._waiting:
             self._write_group(whole=False)
-        self._take_keys(keys, known_keys=True)
+        count = self._stored.rows[number]
+        if keys is None:
+            self.rows += count
+        else:
+            self._take_keys(keys, known_keys=True)
         source = self._stored.source
         column = source.column_number(FILE_NAME)
         assert column is not None, "checked when the file was opened"
-        names = pa.Table.from_arrays([constant(self._file_name, len(keys))], schema=pa.schema([self._schema.field(FILE_NAME)]))
+        names = pa.Table.from_arrays([constant(self._file_name, count)], schema=pa.schema([self._schema.field(FILE_NAME)]))
         self._file.add_group(source, number, {column: encoded(names, self._settings)})
 
     def _finish(self) -> None:
