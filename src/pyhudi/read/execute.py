@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pyhudi.cache import cached_property
 from pyhudi.errors import CorruptTableError, SchemaError, did_you_mean
 from pyhudi.fsview.gc_pause import collector_paused
 from pyhudi.kernels.base_file.meta_column_writer import without_identity
@@ -21,6 +22,7 @@ from pyhudi.read.filter.predicate import parse_predicate
 from pyhudi.read.filter.row_predicate import Filter, check_condition
 from pyhudi.read.filter.tuple_filter import FilterLike, expression_of
 from pyhudi.read.skipping.data_skipping import Skipping, explain_pruning
+from pyhudi.read.skipping.key_rows import keys_meant, rows_meant
 from pyhudi.read.skipping.partition_pruning import left_out_values, path_values, prune_partitions
 from pyhudi.read.snapshot.prefetch import side_by_side
 from pyhudi.read.snapshot.slice_cache import count_slice, remember_deltas, slice_task
@@ -78,6 +80,11 @@ class Selection:
         if self.condition is None:
             return paths
         return prune_partitions(paths, self.condition, self.snapshot.schema, self.snapshot.config)
+
+    @cached_property
+    def keys_meant(self) -> tuple[pa.StringArray, str] | None:
+        """Record keys, one of which each row has that is read, and the column that says so; None when it may have any."""
+        return keys_meant(self.test, self.snapshot.schema, self.snapshot.config) if any(operands(self.test)) else None
 
     @property
     def _skipping(self) -> Skipping | None:
@@ -212,7 +219,11 @@ def _batches(selection: Selection, file_slice: FileSlice) -> Iterator[pa.RecordB
         )
         return rows if snapshot.context.virtual_key is None else _as_stored(rows)
     if file_slice.base is not None:
-        return iter_base_file(snapshot.storage, file_slice.base, snapshot.schema, columns, condition, constants=constants, verify=verify)
+        meant = selection.keys_meant
+        only = None if meant is None else rows_meant(snapshot.storage, file_slice.base, *meant)
+        return iter_base_file(
+            snapshot.storage, file_slice.base, snapshot.schema, columns, condition, constants=constants, verify=verify, only=only
+        )
     return iter(())
 
 

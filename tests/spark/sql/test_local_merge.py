@@ -126,6 +126,15 @@ def test_bounds_are_those_of_what_is_read(stored, monkeypatch):
         assert both(stored, text)[0] is None
 
 
+@pytest.mark.parametrize("stored", ["cow", "mor"], indirect=True)
+def test_of_many_keys_statistics_are_asked_for_the_range(stored, monkeypatch):
+    text = f"MERGE INTO stored t USING (SELECT * FROM VALUES (1), (3), (9) AS v(id)) s {BY_ID} {DELETE}"
+    few, by_spark = both(stored, text)
+    monkeypatch.setattr(joined_rows, "MOST_KEYS", 1)
+    assert both(stored, text) == (few, by_spark)
+    assert few == by_spark
+
+
 @pytest.mark.parametrize("stored", ["cow"], indirect=True)
 def test_a_merge_told_to_run_on_spark_does(stored):
     stored("SET pyhudi.engine = spark")

@@ -127,6 +127,11 @@ class KeyFilter:
             return None
         return cls.empty(settings) if base is None else cls.of_file(storage, base, settings)
 
+    @property
+    def needs_stored_keys(self) -> bool:
+        """True when the keys of the file before may have to be added: it has no filter, or one that may begin again in another size."""
+        return self._fits_to is not None or not self._knows_stored_keys
+
     def add(self, keys: pa.ChunkedArray, *, stored: bool = False) -> None:
         """Add a column of keys, none of them null; `stored` ones are of rows that the file before had."""
         if stored and self._knows_stored_keys:

@@ -91,7 +91,13 @@ def scan(parquet: pq.ParquetFile, groups: Sequence[int], rows: FileRows, without
 
 
 def late_rows(
-    parquet: pq.ParquetFile, group: int, rows: FileRows, first: pa.Schema, pages: PageRows, without: Indices | None
+    parquet: pq.ParquetFile,
+    group: int,
+    rows: FileRows,
+    first: pa.Schema | None,
+    pages: PageRows,
+    without: Indices | None,
+    only: Indices | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a row group that pass the filter; where they are few, other columns than those of the filter by page.
 
@@ -99,14 +105,18 @@ def late_rows(
         parquet: the file.
         group: the number of the row group.
         rows: what is read, and the filter.
-        first: columns that are enough for the filter.
+        first: columns that are enough for the filter; None when that is all of them.
         pages: reads rows of the same file by their pages.
         without: numbers of rows of the file, ascending, that are left out.
+        only: numbers of rows of the file, ascending, that alone can pass the filter, where these are known; else None.
     """
+    known = None if only is None else _indices_in_groups(parquet, [group], only)
+    if known is not None and not len(known):
+        return
     if parquet.metadata.row_group(group).num_rows < _SMALL_GROUP_ROWS:
         yield from scan(parquet, [group], rows, without)
         return
-    indices = _passing_rows(parquet, group, replace(rows, needed=first, projection=first, filter=None), rows.filter)
+    indices = known if known is not None else _passing_rows(parquet, group, rows, first)
     if indices is not None and without is not None:
         indices = np.setdiff1d(indices, _indices_in_groups(parquet, [group], without), assume_unique=True)
     if indices is not None and not len(indices):
@@ -120,8 +130,11 @@ def late_rows(
             yield from rows.of_table(batch)
 
 
-def _passing_rows(parquet: pq.ParquetFile, group: int, rows: FileRows, filter_: pc.Expression | None) -> Indices | None:
+def _passing_rows(parquet: pq.ParquetFile, group: int, read_rows: FileRows, first: pa.Schema | None) -> Indices | None:
     """Return the numbers of a row group's rows that pass the filter, ascending; None as soon as they are many."""
+    if first is None:
+        return None
+    rows, filter_ = replace(read_rows, needed=first, projection=first, filter=None), read_rows.filter
     most = parquet.metadata.row_group(group).num_rows // _FEW_OF
     parts, begin, count = [np.empty(0, np.int64)], 0, 0
     for batch in parquet.iter_batches(_PROBE_ROWS, row_groups=[group], columns=rows.stored_names(parquet)):

@@ -56,6 +56,7 @@ class RowQuery:
     without: Indices | None
     constants: Constants
     verify: bool
+    only: Indices | None = None
 
 
 def row_query(
@@ -68,13 +69,14 @@ def row_query(
     without: Indices | None,
     constants: Constants,
     verify: bool,
+    only: Indices | None = None,
 ) -> RowQuery:
     """Return a query; arguments as in `pyhudi.kernels.base_file.read_base.iter_base_file`."""
     projection = project_columns(schema, columns, meta_columns=meta_columns)
     for name in dictionaries:
         projection = projection.set(projection.get_field_index(name), pa.field(name, DICTIONARY))
     needed = projection if filter_ is None else with_filter_columns(projection, all_fields(schema), filter_)
-    return RowQuery(schema, projection, needed, filter_, dictionaries, without, constants, verify)
+    return RowQuery(schema, projection, needed, filter_, dictionaries, without, constants, verify, only)
 
 
 def columns_of_filter(needed: pa.Schema, filter_: pc.Expression) -> pa.Schema | None:
@@ -165,12 +167,12 @@ def iter_rows(file: StoredFile, query: RowQuery) -> Iterator[pa.RecordBatch]:
         groups = list(range(parquet.num_row_groups)) if fragment is None or filter_ is None else _groups_to_read(fragment, needed, filter_)
         rows = FileRows(storage, file.path, needed, query.projection, filter_, other, query.constants)
         first = None if filter_ is None or query.dictionaries else columns_of_filter(needed, filter_)
-        if first is None:
+        if first is None and query.only is None:
             yield from scan(parquet, groups, rows, query.without)
             return
         pages = PageRows(source, parquet, f"file '{file.path}' of the table at {storage.uri}", verify=query.verify)
         for group in groups:
-            yield from late_rows(parquet, group, rows, first, pages, query.without)
+            yield from late_rows(parquet, group, rows, first, pages, query.without, query.only)
 
 
 def _groups_to_read(fragment: ds.ParquetFileFragment, needed: pa.Schema, filter_: pc.Expression) -> list[int]:

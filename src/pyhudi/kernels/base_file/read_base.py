@@ -63,12 +63,13 @@ def iter_base_file(
     without: Indices | None = None,
     constants: Constants = NO_CONSTANTS,
     verify: bool = True,
+    only: Indices | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of one base file in batches of bounded size; arguments and errors as in `read_base_file`.
 
     The text columns named in `dictionaries` come as dictionaries, which costs least for those of few values. `without` are the
     places in the file, ascending, of rows that are left out. `constants` are values that all rows have, whatever the file says.
-    `verify` holds the pages against the CRCs that they carry.
+    `verify` holds the pages against the CRCs that they carry. `only` are the places, ascending, of the rows that alone can pass the filter.
     """
     query = row_query(
         schema,
@@ -79,6 +80,7 @@ def iter_base_file(
         without=without,
         constants=constants,
         verify=verify,
+        only=only,
     )
     if is_skeleton(file.name.instant):
         yield from iter_stitched(storage, file, query)

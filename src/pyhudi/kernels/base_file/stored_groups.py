@@ -36,6 +36,7 @@ class StoredGroups:
     def __init__(self, storage: Storage, base: BaseFile, context: RecordContext, parquet: pq.ParquetFile, source: ParquetSource) -> None:
         self.source = source
         self.rows = [parquet.metadata.row_group(number).num_rows for number in range(parquet.num_row_groups)]
+        self.storage, self.base = storage, base
         self._storage, self._path, self._parquet = storage, base.path, parquet
         columns = [COMMIT_TIME, COMMIT_SEQNO, RECORD_KEY, *context.schema.names]
         query = row_query(
@@ -56,6 +57,16 @@ class StoredGroups:
         least = max(self.rows) * _SMALL_SHARE
         return [number for number, rows in enumerate(self.rows) if rows >= least and rows]
 
+    def key_bounds(self) -> tuple[str, str] | None:
+        """Return least and greatest record key as the footer states them, None where it does not.
+
+        Raises:
+            CorruptTableError: the entries of the footer are damaged.
+        """
+        entries = footer_entries(self._parquet, self._storage, self._path)
+        least, greatest = entries.get(FOOTER_MIN_KEY), entries.get(FOOTER_MAX_KEY)
+        return None if least is None or greatest is None else (least, greatest)
+
     def keys(self, number: int) -> pa.ChunkedArray:
         """Return the record keys of a row group."""
         with corrupt_as_error(self._storage, self._path):
@@ -63,12 +74,6 @@ class StoredGroups:
         if keys.null_count:
             raise CorruptTableError(f"{self.source.what} has a row without record key. Restore the file from a copy.")
         return keys
-
-    def key_bounds(self) -> tuple[str, str] | None:
-        """Return the least and the greatest record key of the file by its footer; None when that does not state them."""
-        entries = footer_entries(self._parquet, self._storage, self._path)
-        least, greatest = entries.get(FOOTER_MIN_KEY), entries.get(FOOTER_MAX_KEY)
-        return None if least is None or greatest is None else (least, greatest)
 
     def has_columns_of(self, context: RecordContext) -> bool:
         """Tell whether the file has the columns of a new file, in their order and of their types."""

@@ -19,6 +19,7 @@ from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.kernels.base_file.base_file import FOOTER_MAX_KEY, FOOTER_MIN_KEY
 from pyhudi.kernels.base_file.bloom_probe import may_hold_keys
 from pyhudi.kernels.base_file.parquet_input import footer_entries, open_fragment
+from pyhudi.kernels.keys.key_answers import recall, remember
 from pyhudi.kernels.keys.key_kernels import record_keys
 from pyhudi.keygen.key_generator_protocol import KeyFields
 from pyhudi.schema.meta_columns import RECORD_KEY
@@ -32,6 +33,8 @@ SEVERAL = -1
 _ABSENT = -2
 #: A table of the wanted keys is made for each search: few searches, and yet not all keys of a large file at once.
 _ROWS_AT_ONCE = 1 << 21
+#: Of so many keys the distinct ones are found before the footer is asked, and what is found is cached.
+_ENCODED_FIRST = 100_000
 #: Java orders text by UTF-16 units, Parquet by bytes; below this character both orders are one.
 _FIRST_DIFFERENT = "\ud800"
 
@@ -59,18 +62,28 @@ def find_keys(
     """
     if not len(keys):
         return pa.nulls(0, pa.int64())
+    if len(keys) <= _ENCODED_FIRST:
+        encoded = keys.dictionary_encode()
+        rows, numbers = rows_of_keys(storage, file, encoded.dictionary, virtual_key, precheck)
+        result = _row_by_key(rows, numbers, len(encoded.dictionary))[encoded.indices.to_numpy()]
+        return pa.array(result, mask=result == _ABSENT)
     with open_fragment(storage, file.path) as fragment:
         candidates = _possible(storage, file, fragment, keys, precheck)
         # Of many keys few may be in this file: what is done with each of them comes after its footer was asked.
         encoded = (keys if len(candidates) == len(keys) else keys.take(pa.array(candidates))).dictionary_encode()
         rows, numbers = _search(storage, file, fragment, encoded.dictionary, virtual_key)
-    row_of_key = np.full(len(encoded.dictionary), _ABSENT, np.int64)
+    result = np.full(len(keys), _ABSENT, np.int64)
+    result[candidates] = _row_by_key(rows, numbers, len(encoded.dictionary))[encoded.indices.to_numpy()]
+    return pa.array(result, mask=result == _ABSENT)
+
+
+def _row_by_key(rows: Indices, numbers: Indices, count: int) -> Indices:
+    """Return the row of each of `count` keys: `SEVERAL` for one in several rows, `_ABSENT` for one in none."""
+    row_of_key = np.full(count, _ABSENT, np.int64)
     row_of_key[numbers] = rows
     if len(rows) > np.count_nonzero(row_of_key >= 0):
-        row_of_key[np.bincount(numbers, minlength=len(row_of_key)) > 1] = SEVERAL
-    result = np.full(len(keys), _ABSENT, np.int64)
-    result[candidates] = row_of_key[encoded.indices.to_numpy()]
-    return pa.array(result, mask=result == _ABSENT)
+        row_of_key[np.bincount(numbers, minlength=count) > 1] = SEVERAL
+    return row_of_key
 
 
 def rows_of_keys(
@@ -90,11 +103,16 @@ def rows_of_keys(
     """
     if not len(requested_keys):
         return np.empty(0, np.int64), np.empty(0, np.int64)
+    known = recall(storage, file, requested_keys) if virtual_key is None else None
+    if known is not None:
+        return known
     with open_fragment(storage, file.path) as fragment:
         candidates = _possible(storage, file, fragment, requested_keys, precheck)
         values = requested_keys if len(candidates) == len(requested_keys) else requested_keys.take(pa.array(candidates))
         rows, numbers = _search(storage, file, fragment, values, virtual_key)
-        return rows, candidates[numbers]
+    if virtual_key is None:
+        remember(storage, file, requested_keys, rows, candidates[numbers])
+    return rows, candidates[numbers]
 
 
 def _search(

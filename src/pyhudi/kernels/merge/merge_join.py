@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,9 @@ from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.write_columns import commit_time_deletes, marked_deletes
 from pyhudi.kernels.merge.partial_merge_incoming import merge_pairs
 from pyhudi.schema.meta_columns import RECORD_KEY
+
+#: Runs of rows that are, on the average, longer than this are put together as they are; shorter ones are copied.
+_ROWS_IN_RUN: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,10 @@ class IncomingRows:
 
 def in_order(parts: Sequence[pa.Table], order: Indices) -> pa.Table:
     """Return the rows of tables of one schema, one after the other, in another order."""
+    starts = np.flatnonzero(np.diff(order, prepend=-2) != 1)
+    if 0 < len(starts) * _ROWS_IN_RUN <= len(order):
+        rows, ends = pa.concat_tables(parts), [*starts[1:].tolist(), len(order)]
+        return pa.concat_tables(rows.slice(order[start], end - start) for start, end in zip(starts.tolist(), ends, strict=True))
     rows = pa.concat_tables(parts).unify_dictionaries().combine_chunks()
     return rows.take(pa.array(order))
 
@@ -98,11 +106,19 @@ def _replaced(batch: pa.Table, changed: Indices, is_deleted: Mask, replacements:
     """Return a batch some rows of which have changed: those that are not deleted are replaced, in their order."""
     keep = np.ones(batch.num_rows, bool)
     keep[changed] = False
-    retained = batch.filter(pa.array(keep))
+    retained = _without(batch, changed, keep)
     slots = np.full(batch.num_rows, -1, np.int64)
     slots[keep] = np.arange(retained.num_rows)
     slots[changed[~is_deleted]] = retained.num_rows + np.arange(replacements.num_rows)
     return MergedBatch(retained, replacements, int(is_deleted.sum()), slots[slots >= 0])
+
+
+def _without(batch: pa.Table, left_out: Indices, keep: Mask) -> pa.Table:
+    """Return a batch without some rows, ascending; the values of the others are not copied where these are few."""
+    if len(left_out) * _ROWS_IN_RUN > batch.num_rows:
+        return batch.filter(pa.array(keep))
+    starts, ends = [0, *(left_out + 1).tolist()], [*left_out.tolist(), batch.num_rows]
+    return pa.concat_tables(batch.slice(start, end - start) for start, end in zip(starts, ends, strict=True))
 
 
 def _one_chunk(column: pa.ChunkedArray | pa.Array) -> pa.Array:

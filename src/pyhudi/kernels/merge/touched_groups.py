@@ -1,14 +1,20 @@
-"""Which row groups of a base file a merge changes: those that hold a key of the incoming rows."""
+"""Which row groups of a base file a merge changes: those that hold a key of the incoming rows.
+
+Where the rows of the keys are known from a search before, no key is read again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.kernels.base_file.stored_groups import StoredGroups
+from pyhudi.kernels.keys.key_answers import recall
 
 #: Copying pays from this share of a file's rows on.
 _COPIED_SHARE: Final = 0.25
@@ -18,8 +24,29 @@ _PROBED_BY_MANY: Final = 2
 _MANY: Final = 100
 
 
-def unchanged_groups(stored: StoredGroups, keys: pa.StringArray) -> Mapping[int, pa.ChunkedArray]:
-    """Return the row groups that hold none of some keys, with the keys that they hold; none where copying them does not pay.
+def unchanged_groups(stored: StoredGroups, keys: pa.StringArray, *, reads_keys: bool) -> Mapping[int, pa.ChunkedArray | None]:
+    """Return the row groups that hold none of some distinct keys; none where copying them does not pay.
+
+    Args:
+        stored: the row groups.
+        keys: the keys of the incoming rows.
+        reads_keys: return the keys that each row group holds, too; else None for some or all.
+    """
+    known = None if reads_keys else recall(stored.storage, stored.base, keys)
+    unchanged = _probed_groups(stored, keys) if known is None else _known_groups(stored, known[0])
+    copied = sum(stored.rows[number] for number in unchanged)
+    return unchanged if copied >= _COPIED_SHARE * sum(stored.rows) else {}
+
+
+def _known_groups(stored: StoredGroups, rows: Indices) -> dict[int, None]:
+    """Return the row groups in which none of some rows is, ascending numbers of rows of the file."""
+    ends = np.cumsum(stored.rows)
+    changed = set(np.searchsorted(ends, rows, "right").tolist())
+    return dict.fromkeys(number for number in stored.full_groups if number not in changed)
+
+
+def _probed_groups(stored: StoredGroups, keys: pa.StringArray) -> dict[int, pa.ChunkedArray]:
+    """Return the row groups that hold none of some keys, with the keys that they hold.
 
     The groups are probed in an order that spreads over the file, until it is plain that most of them hold some of the keys.
     """
@@ -32,8 +59,7 @@ def unchanged_groups(stored: StoredGroups, keys: pa.StringArray) -> Mapping[int,
         held = stored.keys(number)
         if not pc.any(pc.is_in(held, value_set=keys), min_count=0).as_py():
             unchanged[number] = held
-    copied = sum(stored.rows[number] for number in unchanged)
-    return unchanged if copied >= _COPIED_SHARE * sum(stored.rows) else {}
+    return unchanged
 
 
 def _spread(numbers: list[int]) -> list[int]:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.base_file_writer import BaseFileWriter
@@ -52,22 +53,40 @@ def open_rewrite(
     keys = KeyFilter.for_rows_after(storage, base, context, settings)
     with open_groups(storage, base, context, settings) as stored:
         # Event times are those of all rows of the new file, so all are read.
-        unchanged = {} if stored is None or context.event_time_field is not None else _unchanged(stored, incoming)
+        bounds = None if stored is None else _lasting_bounds(stored, incoming, keys)
+        unchanged = {} if stored is None or context.event_time_field is not None else _unchanged(stored, incoming, bounds)
         if stored is None or not unchanged:
             with BaseFileWriter(output, context, settings, keys) as writer:
                 yield writer, _old_rows(storage, context, base, 0 if incoming is None else incoming.num_rows)
         else:
             with SplicingFileWriter(output, context, settings, keys, stored, file_name) as splicing:
+                if bounds is not None:
+                    splicing.include_bounds(bounds)
                 yield splicing, _changed_rows(stored, unchanged, splicing)
 
 
-def _unchanged(stored: StoredGroups, incoming: pa.Table | None) -> Mapping[int, pa.ChunkedArray]:
+def _lasting_bounds(stored: StoredGroups, incoming: pa.Table | None, keys: KeyFilter | None) -> tuple[str, str] | None:
+    """Return the range of the keys before, if it is sure to be within that of the new file; None where it takes all keys to find the range.
+
+    A row of the least or the greatest key may be deleted, and a filter that may begin again needs all keys.
+    """
+    if keys is not None and keys.needs_stored_keys:
+        return None
+    bounds = stored.key_bounds()
+    if bounds is None or incoming is None:
+        return bounds
+    changed = pc.is_in(pa.array(bounds), value_set=incoming.column(RECORD_KEY).combine_chunks())
+    return None if pc.any(changed).as_py() else bounds
+
+
+def _unchanged(stored: StoredGroups, incoming: pa.Table | None, bounds: tuple[str, str] | None) -> Mapping[int, pa.ChunkedArray | None]:
+    reads_keys = bounds is None
     if incoming is None:
-        return {number: stored.keys(number) for number in stored.full_groups}
-    return unchanged_groups(stored, incoming.column(RECORD_KEY).combine_chunks())
+        return {number: stored.keys(number) if reads_keys else None for number in stored.full_groups}
+    return unchanged_groups(stored, incoming.column(RECORD_KEY).combine_chunks(), reads_keys=reads_keys)
 
 
-def _changed_rows(stored: StoredGroups, unchanged: Mapping[int, pa.ChunkedArray], writer: SplicingFileWriter) -> Iterator[pa.Table]:
+def _changed_rows(stored: StoredGroups, unchanged: Mapping[int, pa.ChunkedArray | None], writer: SplicingFileWriter) -> Iterator[pa.Table]:
     """Yield the rows of the row groups that change, a row group at a time, and copy the others in between."""
     for number in range(len(stored.rows)):
         if number in unchanged:

@@ -81,13 +81,20 @@ class SplicingFileWriter(CopyingFileWriter):
         super().__init__(output, context, settings, keys, stored.source, file_name)
         self._stored = stored
 
-    def copy_group(self, number: int, keys: pa.ChunkedArray) -> None:
-        """Copy a row group of the file before, which has these keys; its bloom filter has them already.
+    def include_bounds(self, bounds: tuple[str, str]) -> None:
+        """Take the least and the greatest key of the row groups that are copied into the range of the file."""
+        self._keys.extend(pa.chunked_array([pa.array(bounds, pa.string())]))
+
+    def copy_group(self, number: int, keys: pa.ChunkedArray | None) -> None:
+        """Copy a row group of the file before, whose bloom filter has its keys; they are None if the range does without them, too.
 
         Raises:
             CorruptTableError: it is damaged.
         """
-        self._take_keys(keys, known_keys=True)
+        if keys is None:
+            self.rows += self._stored.rows[number]
+        else:
+            self._take_keys(keys, known_keys=True)
         self._copy(self._stored, number)
 
 

@@ -11,8 +11,8 @@ import functools
 import itertools
 import operator
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import pyarrow as pa
@@ -31,7 +31,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from pyhudi.read.execute import read_slices, select
+from pyhudi.read.execute import Selection, read_slices, select
+from pyhudi.read.filter.point_predicates import MOST_KEYS
 from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.schema.meta_columns import with_meta_columns
 from pyhudi.spark.input.local_rows import LOCAL_RELATION, PLAIN_TYPES
@@ -40,9 +41,9 @@ from pyhudi.spark.jvm import jvm
 from pyhudi.spec.files.file_group import FileSlice
 
 #: Where Spark's tasks begin to be worth their start: bytes of the source by Spark's estimate, files that may hold its matches, and rows.
-_SOURCE_BYTES_MAX: Final = 1 << 20
+_SOURCE_BYTES_MAX: Final = 8 << 20
 _FILES_MAX: Final = 512
-_ROWS_MAX: Final = 10_000
+_ROWS_MAX: Final = 50_000
 #: Of base files little more is read than the columns of ON, hence they may have so many times the bytes of what is read whole.
 _BASE_FILE_FACTOR: Final = 32
 
@@ -138,8 +139,8 @@ def _touched_keys(
 ) -> pa.Table | None:
     """Return the stored rows that may have one of the keys; None where too many files may hold some, or too many rows have one."""
     stored = with_meta_columns(snapshot.schema)
-    tests = [_among(stored.field(field.name), {key[at] for key in keys}) for at, field in enumerate(fields)]
-    selection = select(snapshot, columns, functools.reduce(operator.and_, tests))
+    values = [_present_values(stored.field(field.name), {key[at] for key in keys}) for at, field in enumerate(fields)]
+    selection = _selection(snapshot, columns, {field.name: one for field, one in zip(fields, values, strict=True)})
     file_slices = selection.slices()
     if not _are_few(file_slices, max_bytes):
         return None
@@ -168,12 +169,28 @@ def _are_few(file_slices: Sequence[FileSlice], max_bytes: int) -> bool:
     return sum(base.size for base in bases) <= max_bytes * _BASE_FILE_FACTOR
 
 
-def _among(field: pa.Field, values: Iterable[Any]) -> pc.Expression:
+def _selection(snapshot: Snapshot, columns: Sequence[str], values: Mapping[str, pa.Array]) -> Selection:
+    """Return the rows that have one of some values in each of some columns.
+
+    Statistics and indexes are asked for the values where these are few, else for their range: of thousands, most files hold some.
+    """
+    among = functools.reduce(operator.and_, (pc.field(name).isin(one) for name, one in values.items()))
+    if not all(map(len, values.values())) or max(map(len, values.values())) <= MOST_KEYS:
+        return select(snapshot, columns, among)
+    ranges = (
+        (pc.field(name) >= bounds["min"]) & (pc.field(name) <= bounds["max"])
+        for name, bounds in ((name, pc.min_max(one)) for name, one in values.items())
+    )
+    selection = select(snapshot, columns, functools.reduce(operator.and_, ranges))
+    return replace(selection, condition=among if selection.condition is None else among & selection.condition)
+
+
+def _present_values(field: pa.Field, values: Iterable[Any]) -> pa.Array:
     present = [value for value in values if value is not None]
     if pa.types.is_integer(field.type):
         most = 1 << (field.type.bit_width - 1)
         present = [value for value in present if -most <= value < most]  # others equal no value of the column
-    return pc.field(field.name).isin(pa.array(present, field.type))
+    return pa.array(present, field.type)
 
 
 def _row_indices_by_key(keys: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[int | None]]:
