@@ -17,6 +17,8 @@ READY_SERVERS := $(SERVERS)/.ready
 LOWEST := .venv-lowest
 DBT := .venv-dbt
 READY_DBT := $(DBT)/.ready
+TRINO := .venv-trino
+READY_TRINO := $(TRINO)/.ready
 READY_LOWEST := $(LOWEST)/.ready
 # Fast, and on every library that pyhudi stands on: the codecs (fastavro), the kernels (numpy, pyarrow), whole writes and reads.
 LOWEST_TESTS := tests/unit/codec tests/unit/kernels/test_write_task.py tests/unit/merge tests/unit/spec tests/unit/table/test_write_operations.py \
@@ -97,6 +99,10 @@ test-servers: $(READY) $(JAVA) $(READY_SERVERS) $(READY_HUDI) ## Tests with real
 test-dbt: $(READY) $(JAVA) $(READY_DBT) ## The project of docs/dbt.md, built by dbt
 	@$(WITH_JAVA) $(SHORT_LIVED) export PYHUDI_DBT_PYTHON="$(CURDIR)/$(DBT)/bin/python"; $(PYTEST) -q tests/servers/test_dbt.py $(ARGS)
 
+.PHONY: test-trino
+test-trino: $(READY) $(READY_SERVERS) $(READY_TRINO) ## Trino reads our tables, from S3 and AWS Glue (both of moto); needs Java 25
+	@export PYHUDI_SERVERS_PYTHON="$(CURDIR)/$(SERVERS)/bin/python" PYHUDI_TRINO="$(CURDIR)/$(TRINO)"; $(PYTEST) -q $(SLOWEST) tests/servers/test_trino.py $(ARGS)
+
 .PHONY: interop
 interop: $(READY) $(JAVA) $(READY_HUDI) ## Let Apache Hudi 1.2.0 read and continue our tables, and the other way round
 	@echo "pytest tests/interop"
@@ -153,7 +159,7 @@ record-options: $(JAVA) $(READY_HUDI) ## Record the keys of Apache Hudi again, f
 
 .PHONY: clean
 clean: ## Remove environments, caches and what runs left behind
-	rm -rf $(VENV) $(HUDI) $(SERVERS) $(LOWEST) $(DBT) site build dist .coverage .stages .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(HUDI) $(SERVERS) $(LOWEST) $(DBT) $(TRINO) site build dist .coverage .stages .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
 	rm -rf spark-warehouse metastore_db derby.log quickstart-table
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -200,6 +206,10 @@ $(READY_DBT): scripts/create_venv.sh $(READY)
 	$(DBT)/bin/python -m pip install --quiet --only-binary :all: 'dbt-core==1.12.0' 'dbt-spark==1.11.0'
 	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
 		>"$$($(DBT)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/environment_of_pyhudi.pth"
+	@touch $@
+
+$(READY_TRINO): scripts/setup_trino.sh scripts/trino/pom.xml
+	scripts/setup_trino.sh $(TRINO)
 	@touch $@
 
 $(READY_HUDI): scripts/setup_hudi.sh scripts/create_venv.sh

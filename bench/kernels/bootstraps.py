@@ -59,7 +59,7 @@ def write_source(folder: Path, rows: int, files: int) -> Path:
         ids = np.arange(number * size, (number + 1) * size)
         columns = {f"text{one}": [f"{one}-{value}" for value in random.integers(0, 1_000_000, size)] for one in range(8)}
         amounts = random.integers(0, 100_000, size) / 100
-        pq.write_table(pa.table({"id": ids, "amount": amounts, **columns}), folder / f"part-{number:03}.parquet")
+        pq.write_table(pa.table({"id": ids, "amount": amounts, **columns}), folder / f"part-{number:03}.parquet", use_dictionary=False)
     return folder
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +14,7 @@ from pyhudi.errors import CatalogError, OptionError
 from pyhudi.spec.options import resolve
 from pyhudi.sync import SyncedTable
 from pyhudi.sync.glue_client import connect_glue
+from tests.servers.glue_options import glue_options, packages_of_servers
 from tests.servers.java_server import free_port
 from tests.servers.s3_server import s3_server
 from tests.servers.synced import HIVE
@@ -28,18 +26,8 @@ GLUE = "hoodie.datasource.meta.sync.glue"
 @pytest.fixture(scope="module")
 def glue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """The options of a sync with Glue."""
-    command = [os.environ["PYHUDI_SERVERS_PYTHON"], "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
-    packages = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-    sys.path.append(packages)
-    with s3_server(tmp_path_factory.mktemp("glue"), free_port()) as server:
-        yield {
-            f"{HIVE}.mode": "glue",
-            "hoodie.aws.glue.endpoint": server["endpoint_url"],
-            "hoodie.aws.glue.region": server["region"],
-            "hoodie.aws.access.key": server["key"],
-            "hoodie.aws.secret.key": server["secret"],
-        }
-    sys.path.remove(packages)
+    with packages_of_servers(), s3_server(tmp_path_factory.mktemp("glue"), free_port()) as server:
+        yield glue_options(server)
 
 
 @pytest.fixture

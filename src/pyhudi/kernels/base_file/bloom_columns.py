@@ -238,11 +238,11 @@ def _take_turns(bloom: BloomFilter, keys: pa.ChunkedArray) -> None:
 
 
 def _set_bits(bloom: BloomFilter, row: bytearray, keys: pa.ChunkedArray) -> None:
-    """Set the keys' bits. They are laid out one to a byte meanwhile: that is what numpy scatters into fast."""
+    """Set the keys' bits. They are laid out one to a byte meanwhile: that is what numpy scatters into fast, by indexes of its own type."""
     bits = np.unpackbits(np.frombuffer(row, np.uint8), count=bloom.bits, bitorder="little")
     for chunk in keys.chunks:
         for positions in bit_positions(chunk, bloom.bits, bloom.hashes):
-            bits[positions] = 1
+            bits[positions.astype(np.intp)] = 1
     row[:] = np.packbits(bits, bitorder="little").tobytes()
 
 

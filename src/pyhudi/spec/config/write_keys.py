@@ -124,6 +124,13 @@ WRITING: tuple[ConfigKey, ...] = (
         default="parquet",
         choices=("avro", "parquet"),
     ),
+    served(
+        "pyhudi.write.readers",
+        "Who reads the files: `any` writes base files with Snappy and log files with Avro blocks, for readers without Zstandard or without"
+        " Parquet blocks. Options that name codec or format take precedence.",
+        default="current",
+        choices=("current", "any"),
+    ),
     served("hoodie.logfile.data.block.max.size", "Size of the rows in one block of a log file, in bytes.", Kind.POSITIVE, "268435456"),
     served("hoodie.logfile.max.size", "Size in bytes at which a log file gets no further block.", Kind.POSITIVE, "1073741824"),
     served(

@@ -20,8 +20,6 @@ from pyhudi.engine.engine_protocol import Engine
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import ConflictError, CorruptTableError, KeyFieldError, TableExists, TableNotFound, UnsupportedError, UsageError
 from pyhudi.fsview.bootstrap_index import FILE_INDEX, PARTITION_INDEX
-from pyhudi.kernels.base_file.iter_rows import StoredFile, iter_rows, row_query
-from pyhudi.kernels.base_file.stitched_rows import folder_values
 from pyhudi.kernels.tasks.skeleton_task import SkeletonSettings, SkeletonTask, run_skeleton_task
 from pyhudi.keygen.choose_generator import key_generator
 from pyhudi.locks.choose_lock import hold_lock, with_lock_provider
@@ -32,7 +30,7 @@ from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.config.config_keys import concerns_table
 from pyhudi.spec.extra_metadata import ENGINE_KEY, WRITER_KEY
-from pyhudi.spec.files.bootstrap_source import BOOTSTRAP_INSTANTS, FULL_BOOTSTRAP, METADATA_BOOTSTRAP, BootstrapSource, PartitionSources
+from pyhudi.spec.files.bootstrap_source import BOOTSTRAP_INSTANTS, FULL_BOOTSTRAP, METADATA_BOOTSTRAP, PartitionSources
 from pyhudi.spec.options import resolve
 from pyhudi.spec.table.key_generator import KeyGeneratorType
 from pyhudi.spec.table.table_config import TableConfig
@@ -41,6 +39,7 @@ from pyhudi.storage.open_storage import open_source_folder
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.bootstrap.bootstrap_settings import BASE_PATH, BootstrapMode, BootstrapSettings, split_options
+from pyhudi.table.bootstrap.copied_rows import SourceTagger
 from pyhudi.table.bootstrap.source_listing import SourceListing, list_source
 from pyhudi.table.create_new_table import create_table
 from pyhudi.table.open_table import OpenTable
@@ -52,7 +51,6 @@ from pyhudi.txn.concurrency import SINGLE_WRITER
 from pyhudi.txn.release import VERSION
 from pyhudi.txn.transaction import begin
 from pyhudi.write.options.write_config import WriteConfig, choose
-from pyhudi.write.pipeline.local_tagger import IN_THIS_PROCESS, LocalTagger
 from pyhudi.write.pipeline.write_stage import WriteRequest
 
 _MOST_THREADS: Final = 16
@@ -270,16 +268,6 @@ def _key_columns(config: TableConfig, schema: pa.Schema) -> tuple[str, ...]:
 def _commit_copies(table: OpenTable, bootstrap: Bootstrap, listing: SourceListing, engine: Engine) -> None:
     started = time.perf_counter()
     schema = table_schema(table.storage, table.config, load_timeline(table.storage, table.config)).columns
-    files = [file for some in listing.partitions.values() for file in some]
-    tables = engine.run(functools.partial(_read_source, table.storage, schema), files)
-    config = _config(table, bootstrap, FULL_BOOTSTRAP)
-    tagger = LocalTagger(pa.concat_tables(tables), IN_THIS_PROCESS, LocalEngine())
-    write_rows(table, WriteRequest(Operation.BULK_INSERT), config, tagger, started=started)
-
-
-def _read_source(storage: Storage, schema: pa.Schema, source: BootstrapSource) -> pa.Table:
-    """Return the rows of a source file with the columns of the table."""
-    file = StoredFile(open_source_folder(storage, source.folder), source.name, source.size, FULL_BOOTSTRAP)
-    constants = folder_values(file, source, schema)
-    query = row_query(schema, None, None, meta_columns=False, dictionaries=(), without=None, constants=constants, verify=True)
-    return pa.Table.from_batches(iter_rows(file, query), schema=query.projection)
+    copying = LocalEngine(min(engine.threads, LocalEngine().threads)) if isinstance(engine, LocalEngine) else engine  # rows in memory
+    tagger = SourceTagger(tuple(listing.partitions.values()), schema, copying)
+    write_rows(table, WriteRequest(Operation.BULK_INSERT), _config(table, bootstrap, FULL_BOOTSTRAP), tagger, started=started)

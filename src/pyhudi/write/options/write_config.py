@@ -40,6 +40,10 @@ _GENERATOR = "hoodie.datasource.write.keygenerator.type"
 _COMBINE = {Operation.UPSERT: "hoodie.combine.before.upsert", Operation.DELETE: "hoodie.combine.before.delete"}
 #: Hudi's names of codecs that Parquet calls otherwise.
 _CODECS = {"lz4": "lz4_raw", "none": "uncompressed"}
+_CODEC: Final = "hoodie.parquet.compression.codec"
+_BLOCK_FORMAT: Final = "hoodie.logfile.data.block.format"
+#: Defaults by `pyhudi.write.readers`; other values of it leave the defaults of the keys.
+_OF_READERS: Final = {"any": {_CODEC: "snappy", _BLOCK_FORMAT: "avro"}}
 _BLOCK_TYPES = {"avro": BlockType.AVRO, "parquet": BlockType.PARQUET}
 
 
@@ -177,7 +181,8 @@ def writer_settings(options: Options) -> WriterSettings:
     Raises:
         OptionError: a codec is not served.
     """
-    codec = options.text("hoodie.parquet.compression.codec").lower()
+    defaults = _OF_READERS.get(options.text("pyhudi.write.readers").lower(), {})
+    codec = options.text(_CODEC, default=defaults.get(_CODEC)).lower()
     return WriterSettings(
         compression=_CODECS.get(codec, codec),
         max_file_bytes=options.integer("hoodie.parquet.max.file.size"),
@@ -194,7 +199,7 @@ def writer_settings(options: Options) -> WriterSettings:
         bloom_fpp=options.number("hoodie.index.bloom.fpp"),
         bloom_max_entries=options.integer("hoodie.bloom.index.filter.dynamic.max.entries"),
         log=LogSettings(
-            block_type=_BLOCK_TYPES[options.text("hoodie.logfile.data.block.format").lower()],
+            block_type=_BLOCK_TYPES[options.text(_BLOCK_FORMAT, default=defaults.get(_BLOCK_FORMAT)).lower()],
             block_bytes=options.integer("hoodie.logfile.data.block.max.size"),
             file_bytes=options.integer("hoodie.logfile.max.size"),
             positions=options.flag("hoodie.write.record.positions"),
