@@ -18,15 +18,23 @@ from pyhudi.javacompat.float_text import float_text
 
 _TEXT_MIN: Final = 1e-3
 _TEXT_MAX: Final = 1e7
-_SIZES: Final = np.array([10.0**power for power in range(-3, 7)])
-_POWERS: Final = np.array([float(10**power) for power in range(13)])
-#: A float has at most nine digits. Most have either few, since a person or a price list gave them, or nearly all.
-_DIGITS_MAX: Final = 9
-_FEW_DIGITS: Final = 6
+#: The bits of a float that is not negative, as a whole number, grow with it.
+_EXPONENT_BITS: Final = 23
+_TEXT_BITS: Final = np.array([_TEXT_MIN, _TEXT_MAX], np.float32).view(np.uint32)
+_SIGN_BIT: Final = np.uint32(0x7FFFFFFF)
 #: What stays in the processor's cache.
-_BLOCK_ROWS: Final = 1 << 15
-#: Greater than the error of a product below 10^10.
-_DOUBT: Final = 1e-5
+_BLOCK_ROWS: Final = 1 << 14
+#: Less than half by more than the error of a product below 10^9.
+_NEARLY_HALF: Final = 0.49999
+
+
+def _powers_by_exponent() -> NDArray[np.float64]:
+    """Return by the exponent bits of a float the greatest power of ten whose reciprocal is greater than the distance to the next float."""
+    distances = (2.0 ** (bits - 127 - _EXPONENT_BITS) for bits in range(256))
+    return np.array([max((10.0**power for power in range(23) if 10.0**-power > distance), default=1.0) for distance in distances])
+
+
+_POWERS: Final = _powers_by_exponent()
 
 
 def float_strings(column: pa.Array) -> pa.StringArray:
@@ -53,56 +61,48 @@ def as_doubles(column: pa.FloatArray) -> pa.DoubleArray:
         >>> as_doubles(pa.array([0.1, 3.0, None, 1e30], pa.float32())).to_pylist()
         [0.1, 3.0, None, 1e+30]
     """
-    blocks = [_doubles(column.slice(start, _BLOCK_ROWS)) for start in range(0, len(column), _BLOCK_ROWS)]
-    return pa.concat_arrays(blocks) if blocks else pa.array([], pa.float64())
-
-
-def _doubles(column: pa.FloatArray) -> pa.DoubleArray:
     floats = column.to_numpy(zero_copy_only=False)
-    with np.errstate(invalid="ignore"):  # NaN
-        doubles = floats.astype(np.float64)
-        size = np.abs(doubles)
-        is_exact = ((size < _TEXT_MAX) & (np.trunc(doubles) == doubles)) | ~np.isfinite(doubles)
-    # The text of a whole number, and of what is no number, is exact.
-    is_decimal = ~is_exact & (size >= _TEXT_MIN) & (size < _TEXT_MAX)
-    at = np.flatnonzero(is_decimal)
-    by_text = np.flatnonzero(~is_exact & ~is_decimal)
-    doubles[at], is_doubtful = _shortest_decimals(floats[at])
-    by_text = np.concatenate([by_text, at[is_doubtful]])
-    if len(by_text):
-        doubles[by_text] = float_strings(pa.array(floats[by_text])).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    doubles, by_text = np.empty(len(floats)), [np.empty(0, np.int64)]
+    for start in range(0, len(floats), _BLOCK_ROWS):
+        block = floats[start : start + _BLOCK_ROWS]
+        doubles[start : start + len(block)], is_doubtful = _shortest_decimals(block, block.view(np.uint32))
+        by_text.append(np.flatnonzero(is_doubtful | ~_is_plain(block)) + start)
+    at = np.concatenate(by_text)
+    if len(at):
+        doubles[at] = float_strings(pa.array(floats[at])).cast(pa.float64()).to_numpy(zero_copy_only=False)
     return pa.array(doubles, mask=column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None)
 
 
-def _shortest_decimals(floats: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _is_plain(floats: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Tell which floats are zeros, from 10^-3 to 10^7, or no numbers."""
+    size = floats.view(np.uint32) & _SIGN_BIT
+    is_plain: NDArray[np.bool_] = size - _TEXT_BITS[0] < _TEXT_BITS[1] - _TEXT_BITS[0]
+    return is_plain if is_plain.all() else is_plain | (size == 0) | ~np.isfinite(floats)
+
+
+def _shortest_decimals(floats: NDArray[np.float32], bits: NDArray[np.uint32]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return for each float the decimal of the fewest digits that is rounded to it, as a double, and whether there is a doubt about it.
 
-    The floats are from 10^-3 to 10^7 and no whole numbers, so that n digits of the decimal are behind its point, and it is a whole number
-    divided by 10^n; both are doubles without error, so that their quotient is the nearest double.
+    It holds for zeros and for floats from 10^-3 to 10^7. The exponent of a float tells the most digits behind the point with which
+    decimals are farther apart than floats are: then one decimal at most is rounded to the float, and it is that of the fewest digits. Where
+    none is, one digit more is enough, and the nearest decimal counts; one that is as near is a doubt. A decimal is a whole number divided
+    by a power of ten, both doubles without error, so that their quotient is the nearest double.
     """
-    doubles = floats.astype(np.float64)
-    whole_digits = np.searchsorted(_SIZES, np.abs(doubles), side="right") - 3
-    result, is_doubtful = doubles.copy(), np.ones(len(floats), bool)
-    has_few = _rounded(doubles, floats, _FEW_DIGITS - whole_digits)[1]
-    for group, counts in ((has_few, range(1, _FEW_DIGITS + 1)), (~has_few, range(_FEW_DIGITS + 1, _DIGITS_MAX + 1))):
-        pending = np.flatnonzero(group)
-        for count in counts:
-            decimals, fits, doubts = _rounded(doubles[pending], floats[pending], count - whole_digits[pending])
-            done = pending[fits]
-            result[done], is_doubtful[done] = decimals[fits], doubts[fits]
-            pending = pending[~fits]
-    return result, is_doubtful
-
-
-def _rounded(
-    doubles: NDArray[np.float64], floats: NDArray[np.float32], digits: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return numbers rounded to so many digits behind the point, whether these are the floats, and whether another digit is as near."""
-    powers = _POWERS[np.maximum(digits, 1)]
-    scaled = doubles * powers
-    whole = np.rint(scaled)
-    decimals = whole / powers
-    return decimals, decimals.astype(np.float32) == floats, np.abs(np.abs(scaled - whole) - 0.5) < _DOUBT
+    with np.errstate(invalid="ignore", over="ignore"):  # of what is no number
+        doubles = floats.astype(np.float64)
+        powers = _POWERS.take((bits & _SIGN_BIT) >> _EXPONENT_BITS)
+        result = np.rint(doubles * powers)
+        result /= powers
+        pending = result.astype(np.float32) != floats
+        if not pending.any():
+            return result, pending
+        powers *= 10.0
+        scaled = doubles * powers
+        whole = np.rint(scaled)
+        is_doubtful = np.abs(scaled - whole) > _NEARLY_HALF
+        whole /= powers
+    np.copyto(result, whole, where=pending)
+    return result, is_doubtful & pending
 
 
 def _format_exactly(column: pa.Array) -> pa.StringArray:

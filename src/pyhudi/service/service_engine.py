@@ -10,6 +10,7 @@ from pyhudi.engine.engine_protocol import Engine, Result, Task
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.kernels.base_file.base_file import WriterSettings
 from pyhudi.locks.choose_lock import with_lock_provider
+from pyhudi.read.snapshot.find_table import BASE_PATH, check_base_path
 from pyhudi.spec.options import Options
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
@@ -67,7 +68,12 @@ class ServiceRunner:
 def service_runner(
     storage: Storage, clock: Clock, ids: Ids, options: Options, engine: Engine | None = None, progress: Progress | None = None
 ) -> ServiceRunner:
-    """Return the context of a service by its options; `engine` None means threads of this process."""
+    """Return the context of a service by its options; `engine` None means threads of this process.
+
+    Raises:
+        OptionError: `hoodie.base.path` names another table.
+    """
+    check_base_path(options.get(BASE_PATH), storage.uri)
     return ServiceRunner(
         with_lock_provider(storage, options),
         clock,

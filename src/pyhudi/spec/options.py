@@ -35,6 +35,20 @@ _REFUSE = "refuse"
 _NOTES_PREFIX = "hoodie.datasource.write.commitmeta.key.prefix"
 _KEY_GENERATOR_CLASS = "hoodie.datasource.write.keygenerator.class"
 _KEY_GENERATOR_TYPE = "hoodie.datasource.write.keygenerator.type"
+_INDEX_CLASS, _INDEX_TYPE = "hoodie.index.class", "hoodie.index.type"
+#: Apache Hudi's indexes on Spark by the name of their class.
+_INDEXES: Final = {
+    "HoodieBloomIndex": "BLOOM",
+    "HoodieGlobalBloomIndex": "GLOBAL_BLOOM",
+    "HoodieInMemoryHashIndex": "INMEMORY",
+    "HoodieSimpleIndex": "SIMPLE",
+    "HoodieGlobalSimpleIndex": "GLOBAL_SIMPLE",
+    "HoodieSimpleBucketIndex": "BUCKET",
+    "HoodieSparkConsistentBucketIndex": "BUCKET",
+    "SparkMetadataTableRecordIndex": "RECORD_INDEX",
+    "SparkMetadataTableGlobalRecordLevelIndex": "GLOBAL_RECORD_LEVEL_INDEX",
+    "SparkMetadataTableRecordLevelIndex": "RECORD_LEVEL_INDEX",
+}
 _PAYLOAD_CLASS = "hoodie.datasource.write.payload.class"
 _MERGE_MODE = "hoodie.record.merge.mode"
 
@@ -208,10 +222,11 @@ def _check_asks_nothing(key: ConfigKey, name: str, value: str, *, is_strict: boo
 
 
 def _asks_nothing(key: ConfigKey, name: str, value: str) -> bool:
-    """Tell whether a value is one at which a key asks for nothing: one that is listed, or Apache Hudi's default."""
+    """Tell whether a value asks for nothing: none, ones that are listed, with commas, or Apache Hudi's default."""
     recorded = recorded_keys().get(current_name(name) or "")
     accepted = (*key.harmless_values, *((recorded.default,) if recorded is not None and recorded.default else ()))
-    return value.strip().lower() in {one.lower() for one in accepted}
+    parts = {part for one in value.lower().split(",") if (part := one.strip())}
+    return parts <= {one.lower() for one in accepted} or value.strip() in accepted
 
 
 @lru_cache(_MOST_NOTED)
@@ -241,10 +256,22 @@ def _translate_classes(given: dict[str, str]) -> dict[str, str]:
         if generator is KeyGeneratorType.USER_PROVIDED:
             given[_KEY_GENERATOR_CLASS] = class_name
         _agree(given, _KEY_GENERATOR_TYPE, generator.value, class_name)
+    if class_name := given.pop(_INDEX_CLASS, None):
+        _agree(given, _INDEX_TYPE, _index_of_class(class_name), class_name)
     class_name = given.get(_PAYLOAD_CLASS, "")
     if (payload := PAYLOADS.get(class_name)) is not None and payload.is_plain:
         _agree(given, _MERGE_MODE, payload.mode.value, class_name)
     return given
+
+
+def _index_of_class(class_name: str) -> str:
+    name = _INDEXES.get(class_name.strip().rpartition(".")[2])
+    if name is None:
+        raise UnsupportedError(
+            f"option '{_INDEX_CLASS}' is not served with the value given: it names Java code of your own that finds records, which Python"
+            f" cannot call; name an index of Apache Hudi with {_INDEX_TYPE}"
+        )
+    return name
 
 
 def _agree(given: dict[str, str], name: str, value: str, class_name: str) -> None:

@@ -16,7 +16,7 @@ from pyhudi.read.filter.tuple_filter import FilterLike
 from pyhudi.read.incremental.cdc_query import open_change_data
 from pyhudi.read.incremental.changes_options import BEGIN, END, FORMAT, changes_query
 from pyhudi.read.incremental.incremental import SCHEMA_AT_END, open_changes
-from pyhudi.read.snapshot.find_table import PATHS, scope_of
+from pyhudi.read.snapshot.find_table import BASE_PATH, PATHS, check_base_path, scope_of
 from pyhudi.read.snapshot.query_type import AS_OF, PATH_VALUES, QUERY_TYPE, QueryType, snapshot_query
 from pyhudi.read.snapshot.snapshot import open_snapshot
 from pyhudi.spec.options import merge_options, resolve
@@ -49,6 +49,7 @@ def selection(
         if resolve(options or {}).get(name) is not None:
             raise OptionError(f"{name} is the argument {argument} here: leave it out of the options.")
     given = resolve(merge_options(default_write_options(), options or {}))
+    check_base_path(given.get(BASE_PATH), storage.uri)
     query = replace(snapshot_query(given), mode=mode, as_of=as_of, scope=scope_of(storage, given.get(PATHS)))
     snapshot = open_snapshot(storage, query)
     if query.takes_path_values and _has_formatted_times(snapshot.config):
@@ -84,6 +85,7 @@ def changes(
         if resolve(options or {}).get(name) is not None:
             raise OptionError(f"{name} is the argument {argument} here: leave it out of the options.")
     given = resolve({**merge_options(default_write_options(), options or {}), FORMAT: format_})
+    check_base_path(given.get(BASE_PATH), storage.uri)
     query = replace(
         changes_query(given, needs_begin=False),
         since=since,

@@ -21,7 +21,7 @@ from pyhudi.table.write_pipeline import write_rows
 from pyhudi.write.input.data_columns import MissingColumns
 from pyhudi.write.input.incoming_data import to_table
 from pyhudi.write.input.stated_columns import WRITE_SCHEMA, retained_columns
-from pyhudi.write.options.write_config import WriteConfig, choose
+from pyhudi.write.options.write_config import WriteConfig, choose, effective_operation
 from pyhudi.write.pipeline.local_tagger import IN_THIS_PROCESS, LocalTagger
 from pyhudi.write.pipeline.write_stage import WriteRequest
 from pyhudi.write.write_result import WriteResult
@@ -106,8 +106,10 @@ def write(
                 read_snapshot=read_snapshot,
                 columns=columns,
             )
+    settings = resolve(options or {})
+    operation = effective_operation(operation, settings, table.config)
     request = write_request(operation, prepped=prepped, partitions=partitions, read_snapshot=read_snapshot, columns=columns)
-    config = choose(resolve(options or {}), table.config, operation)
+    config = choose(settings, table.config, operation)
     return write_locally(table, request, config, data, reason, engine, started=started)
 
 

@@ -121,3 +121,12 @@ def test_partitions_are_left_out_by_the_rest_of_a_condition_with_an_expression(t
     for filters in ("ok = true AND a + b = 3", [("ok", "=", True), ("a", "=", 1)]):
         rows = table.inspect.plan(filters).to_pylist()
         assert {(one["partition_path"], one["read"]) for one in rows} >= {("true", True), ("false", False)}
+
+
+@pytest.mark.parametrize("text", ["city > 5", "5 >= city", "city BETWEEN 1 AND 9"])
+def test_strings_are_not_ordered_by_numbers(text: str) -> None:
+    table = HudiTable.create(f"memory://{text}", pa.schema({"id": pa.int64(), "city": pa.string()}), name="t", keys=["id"])
+    table.insert([{"id": 1, "city": "10"}])
+    with pytest.raises(UsageError, match=r"strings are less or greater than the number \d, where '10' comes before '9'"):
+        table.to_arrow(filter=text)
+    assert table.to_arrow(filter="CAST(city AS BIGINT) > 5 AND city = 10").num_rows == 1

@@ -123,3 +123,25 @@ def test_many_floats_become_the_doubles_of_their_text(digits: int) -> None:
     values = np.round(random.choice([-1, 1], len(sizes)) * sizes, digits).astype(np.float32)
     column = pa.array(values, mask=random.random(len(values)) < 0.1)
     assert as_doubles(column).equals(float_strings(column).cast(pa.float64()))
+
+
+#: The bits of floats from 10^-3 to 10^7; 10^-3 itself, as every power of two and ten, is where digits and distances change.
+RANGE = [int(np.float32(bound).view(np.uint32)) for bound in (1e-3, 1e7)]
+EDGES = [2.0**power for power in range(-9, 24)] + [float(f"1e{power}") for power in range(-3, 8)]
+
+
+def check_shortest(bits_of_floats: np.ndarray) -> None:
+    """Java prints these floats with the fewest digits, as Arrow does."""
+    column = pa.array(bits_of_floats.astype(np.uint32).view(np.float32))
+    assert as_doubles(column).equals(column.cast(pa.string()).cast(pa.float64()))
+
+
+def test_floats_near_a_change_of_digits_become_the_doubles_of_their_text() -> None:
+    near = [int(np.float32(edge).view(np.uint32)) + step for edge in EDGES for step in range(-2000, 2000)]
+    check_shortest(np.clip(near, RANGE[0], RANGE[1] - 1))
+
+
+@pytest.mark.slow
+def test_all_floats_become_the_doubles_of_their_text() -> None:
+    for start in range(RANGE[0], RANGE[1], 1 << 22):
+        check_shortest(np.arange(start, min(start + (1 << 22), RANGE[1])))

@@ -161,18 +161,17 @@ def test_a_service_that_is_switched_off_is_not_warned_of(caplog: pytest.LogCaptu
         ("hoodie.write.concurrency.early.conflict.detection.enable", "true"),
         ("hoodie.write.lock.hivemetastore.uris", "thrift://metastore:9083"),
         ("hoodie.metadata.write.concurrency.mode", "optimistic_concurrency_control"),
-        ("hoodie.merge.allow.duplicate.on.inserts", "false"),
         ("hoodie.record.merge.property.any", "x"),
         ("hoodie.keygen.datetime.parser.class", "org.mine.Parser"),
         ("hoodie.table.base.file.format", "ORC"),
         ("hoodie.timeline.path", "elsewhere"),
-        ("hoodie.storage.layout.type", "BUCKET"),
         ("hoodie.bucket.index.partition.rule.type", "other"),
         ("hoodie.index.class", "org.mine.Index"),
-        ("hoodie.errortable.enable", "true"),
         ("hoodie.prewrite.validators", "org.mine.Validator"),
-        ("hoodie.bootstrap.base.path", "/data"),
-        ("hoodie.base.path", "/data"),
+        ("hoodie.write.merge.handle.class", "org.apache.hudi.io.HoodieMergeHandle,org.mine.Handle"),
+        ("hoodie.write.record.merge.custom.implementation.classes", "org.mine.Merger"),
+        ("hoodie.storage.class", "org.mine.Storage"),
+        ("hoodie.internal.schema", "{}"),
         ("hoodie.metaserver.enabled", "true"),
         ("hoodie.metadata.index.drop", "column_stats"),
         ("hoodie.compaction.preserve.commit.metadata", "false"),
@@ -254,6 +253,56 @@ def test_a_key_generator_of_a_users_own_keeps_its_name() -> None:
 def test_a_payload_class_that_says_more_than_a_mode_stays() -> None:
     name = "org.apache.hudi.common.model.PartialUpdateAvroPayload"
     assert resolve({"payloadClass": name}).text("hoodie.datasource.write.payload.class") == name
+
+
+@pytest.mark.parametrize(
+    ("name", "index"),
+    [
+        ("bloom.HoodieBloomIndex", "BLOOM"),
+        ("simple.HoodieGlobalSimpleIndex", "GLOBAL_SIMPLE"),
+        ("bucket.HoodieSimpleBucketIndex", "BUCKET"),
+        ("SparkMetadataTableRecordIndex", "RECORD_INDEX"),
+    ],
+)
+def test_an_index_of_apache_hudi_may_be_named_by_its_class(name: str, index: str) -> None:
+    options = resolve({"hoodie.index.class": f"org.apache.hudi.index.{name}"})
+    assert options.given == {"hoodie.index.type": index}
+    with pytest.raises(OptionError, match="contradict"):
+        resolve({"hoodie.index.class": f"org.apache.hudi.index.{name}", "hoodie.index.type": "INMEMORY"})
+
+
+#: Classes of Apache Hudi whose work is done in any case, and settings of what a write does not do.
+WITHOUT_EFFECT = {
+    "hoodie.datasource.write.record.merger.impls": (
+        "org.apache.hudi.HoodieSparkRecordMerger,org.apache.hudi.common.model.HoodieAvroRecordMerger"
+    ),
+    "hoodie.write.merge.handle.class": "org.apache.hudi.io.HoodieMergeHandle",
+    "hoodie.writestatus.class": "org.apache.hudi.client.FailOnFirstErrorWriteStatus",
+    "hoodie.prewrite.validators": "",
+    "hoodie.storage.layout.type": "BUCKET",
+    "hoodie.errortable.enable": "true",
+    "hoodie.bootstrap.base.path": "/data",
+    "hoodie.index.hbase.zkquorum": "zookeeper",
+    "hoodie.realtime.merge.skip": "true",
+    "hoodie.streamer.schemaprovider.source.schema.file": "/data/source.avsc",
+    "hoodie.deltastreamer.source.dfs.root": "/data",
+    "hoodie.blob.external.storage.path": "/blobs",
+    "hoodie.write.can.ignore.post.commit.failures": "true",
+    "hoodie.avro.schema.external.transformation": "true",
+}
+
+
+def test_what_asks_for_nothing_of_a_write_is_accepted_without_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    warn_unserved.cache_clear()
+    assert resolve({**WITHOUT_EFFECT, "pyhudi.options.unserved": "refuse", "pyhudi.options.unknown": "refuse"}).given == {
+        "pyhudi.options.unserved": "refuse",
+        "pyhudi.options.unknown": "refuse",
+    }
+    assert caplog.records == []
+
+
+def test_the_older_name_of_the_form_of_changes_is_served() -> None:
+    assert resolve({"hoodie.datasource.query.incremental.type": "cdc"}).text("hoodie.datasource.query.incremental.format") == "cdc"
 
 
 def test_a_class_that_contradicts_the_type_is_refused() -> None:

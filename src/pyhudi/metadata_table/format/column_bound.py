@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.format.record import ValueType
@@ -31,6 +31,8 @@ _BY_WRAPPER = {
     "TimestampMicrosWrapper": ValueType.TIMESTAMP_MICROS,
     "LocalDateWrapper": ValueType.DATE,
 }
+#: The wrapper records in the order of the schema's union.
+WRAPPERS: Final = tuple(_BY_WRAPPER)
 _INTEGERS = frozenset({ValueType.INT, ValueType.DATE, ValueType.TIME_MILLIS})
 _WRAPPERS = {
     ValueType.BOOLEAN: "BooleanWrapper",

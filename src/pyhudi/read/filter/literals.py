@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeGuard
 
 import numpy as np
 import pyarrow as pa
@@ -41,12 +41,27 @@ def compare_literals(symbol: str, value: Literal, kind: pa.DataType) -> tuple[st
         >>> compare_literals("<", Decimal("1.5"), pa.int64()), compare_literals("=", Decimal("1.5"), pa.int64())
         (('<', <pyarrow.Int64Scalar: 2>), False)
     """
-    if isinstance(value, int | Decimal) and not isinstance(value, bool) and (pt.is_integer(kind) or pt.is_decimal(kind)):
+    if is_number(value) and (pt.is_integer(kind) or pt.is_decimal(kind)):
         return _on_grid(symbol, Fraction(_limit_precision(value)), kind)
+    if is_number(value) and pt.is_string(kind) and symbol not in (*_EQUAL, *_UNEQUAL):
+        raise UsageError(
+            f"The filter asks whether strings are less or greater than the number {value}, where '10' comes before '9': compare them with"
+            f" '{value}', or cast the column, as in CAST(column AS BIGINT) {symbol} {value}"
+        )
     scalar = scalar_of(value, kind)
     if pt.is_floating(kind) and scalar.is_valid and math.isnan(scalar.as_py()):
         return symbol in _UNEQUAL  # Arrow holds it for greater than nothing, and its statistics do not
     return symbol, scalar
+
+
+def is_number(value: Literal) -> TypeGuard[int | Decimal]:
+    """Tell whether a literal is a number.
+
+    Example:
+        >>> is_number(5), is_number(True), is_number("5")
+        (True, False, False)
+    """
+    return isinstance(value, int | Decimal) and not isinstance(value, bool)
 
 
 def members(values: list[Literal], kind: pa.DataType) -> pa.Array:
@@ -68,7 +83,7 @@ def scalar_of(value: Literal, kind: pa.DataType) -> pa.Scalar:
             return pa.scalar(None, kind)
         if isinstance(value, str) and pt.is_timestamp(kind):
             return _timestamp(value, kind)
-        if isinstance(value, int | Decimal) and not isinstance(value, bool) and pt.is_floating(kind):
+        if is_number(value) and pt.is_floating(kind):
             return pa.scalar(float(Decimal(value)))  # of 64 bits, which Spark compares floats as
         return pa.scalar(str(value).lower() if isinstance(value, bool) else str(value)).cast(kind)
     except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:

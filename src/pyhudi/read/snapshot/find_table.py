@@ -9,7 +9,7 @@ import posixpath
 from collections.abc import Sequence
 from typing import Final
 
-from pyhudi.errors import TableNotFound, UsageError
+from pyhudi.errors import OptionError, TableNotFound, UsageError
 from pyhudi.read.snapshot.path_scope import WILDCARDS, PathScope
 from pyhudi.storage.open_storage import open_storage
 from pyhudi.storage.storage_protocol import Storage
@@ -19,6 +19,9 @@ from pyhudi.storage.table_properties import BACKUP, PROPERTIES
 _MOST_FOLDERS: Final = 32
 #: Paths of partitions to read, parted by commas.
 PATHS: Final = "hoodie.datasource.read.paths"
+#: The path of the table itself.
+BASE_PATH: Final = "hoodie.base.path"
+_SAME_SCHEMES: Final = {"s3a": "s3", "s3n": "s3"}
 
 
 def find_table(paths: Sequence[str]) -> tuple[Storage, PathScope | None]:
@@ -68,6 +71,24 @@ def scope_of(storage: Storage, text: str | None) -> PathScope | None:
         if ("://" in path or path.startswith(("/", "file:"))) and not _plain(path).startswith(base):
             raise UsageError(f"{PATHS}={path} is not below the table at {storage.uri}.")
     return PathScope(tuple(_plain(path).removeprefix(base).strip("/") for path in paths))
+
+
+def check_base_path(stated: str | None, uri: str) -> None:
+    """Refuse the option `hoodie.base.path` where it names another folder than that of the table, `uri`.
+
+    Raises:
+        OptionError: it does; both paths are named.
+    """
+    if stated is not None and _comparable(stated) != _comparable(uri):
+        raise OptionError(f"{BASE_PATH}={stated} is not the path of this table, which is at {uri}: leave the option out.")
+
+
+def _comparable(path: str) -> str:
+    """Return a path without what may differ between two names of one folder."""
+    scheme, separator, rest = _plain(path.strip()).partition("://")
+    if not separator:
+        return posixpath.normpath(scheme)
+    return f"{_SAME_SCHEMES.get(scheme.lower(), scheme.lower())}://{rest.rstrip('/')}"
 
 
 def _plain(path: str) -> str:

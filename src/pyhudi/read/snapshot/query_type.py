@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
+from pyhudi.errors import OptionError
 from pyhudi.read.snapshot.path_scope import PathScope
 from pyhudi.spec.options import Options
 
@@ -17,6 +18,9 @@ VERIFY_CHECKSUMS: Final = "pyhudi.read.verify.checksums"
 MERGE_SIZE: Final = "hoodie.memory.merge.max.size"
 MERGE_TYPE: Final = "hoodie.datasource.merge.type"
 PATH_VALUES: Final = "hoodie.datasource.read.extract.partition.values.from.path"
+#: A read that shows file slices or instants in place of rows.
+SHOWS_SLICES: Final = "hoodie.datasource.read.create.filesystem.relation"
+SHOWS_INSTANTS: Final = "hoodie.datasource.read.table.valued.function.timeline.relation"
 
 QueryType: TypeAlias = Literal["snapshot", "read_optimized"]
 
@@ -59,8 +63,24 @@ class SnapshotQuery:
         return max(1, self.merge_bytes // THREADS)
 
 
+def check_reads_rows(options: Options) -> None:
+    """Refuse options that ask for file slices or instants in place of rows.
+
+    Raises:
+        OptionError: names the option, and where it is served.
+    """
+    for name, function in ((SHOWS_SLICES, "hudi_filesystem_view"), (SHOWS_INSTANTS, "hudi_query_timeline")):
+        if options.flag(name):
+            raise OptionError(f"{name} is for spark.read.format('hudi').load(path); elsewhere {function}('table') of SQL shows the same.")
+
+
 def snapshot_query(options: Options) -> SnapshotQuery:
-    """Return what options say of reading one state of a table; the query type incremental is not asked for here."""
+    """Return what options say of reading one state of a table; the query type incremental is not asked for here.
+
+    Raises:
+        OptionError: they ask for file slices or instants, which no query of rows shows.
+    """
+    check_reads_rows(options)
     return SnapshotQuery(
         "read_optimized" if options.text(QUERY_TYPE).strip().lower() == "read_optimized" else "snapshot",
         options.get(AS_OF),

@@ -16,16 +16,17 @@ from pyspark.sql.streaming.readwriter import DataStreamReader
 from pyhudi.errors import OptionError, UsageError
 from pyhudi.read.incremental.changes_options import changes_query, is_incremental
 from pyhudi.read.incremental.incremental import ChangesQuery
-from pyhudi.read.snapshot.find_table import PATHS, split_paths
-from pyhudi.read.snapshot.query_type import SnapshotQuery, snapshot_query
+from pyhudi.read.snapshot.find_table import BASE_PATH, PATHS, split_paths
+from pyhudi.read.snapshot.query_type import SHOWS_INSTANTS, SHOWS_SLICES, SnapshotQuery, snapshot_query
 from pyhudi.spark.jvm.patches import Hook
 from pyhudi.spark.options.writer_state import option_text
 from pyhudi.spark.scan.delta_files import MERGE_FOLDER
-from pyhudi.spec.options import merge_options, resolve
+from pyhudi.spec.options import Options, merge_options, resolve
 
 Reader: TypeAlias = DataFrameReader | DataStreamReader
 
 _ATTRIBUTE = "_pyhudi_request"
+_FUNCTION = "hoodie.datasource.read.table.valued.function"
 _FORMATS = frozenset({"hudi", "org.apache.hudi"})
 
 
@@ -59,9 +60,9 @@ class ReadRequest:
         """
         if self.has_schema:
             raise UsageError("a Hudi table has its own schema: leave out schema(...) and select or cast columns afterwards.")
-        named = next((value for name, value in self.options.items() if name.lower() == "path"), None)
+        named = self._stated("path")
         paths = [path] if isinstance(path, str) else list(path or ([named] if named else []))
-        paths += split_paths(next((value for name, value in self.options.items() if name.lower() == PATHS), ""))
+        paths += split_paths(self._stated(PATHS) or "")
         if not paths:
             raise UsageError("spark.read.format('hudi').load() takes the path of a table, or of partitions of one: load('/data/trips').")
         return paths
@@ -74,13 +75,39 @@ class ReadRequest:
         """
         paths = self.locations(path)
         if len(paths) != 1:
-            raise UsageError(f"a stream is of one table, got {len(paths)} paths: readStream.format('hudi').load('/data/trips').")
+            raise UsageError(
+                f"a stream, and a read of instants or file slices, is of one table, got {len(paths)} paths: load('/data/trips')."
+            )
         return paths[0]
 
     @property
     def merge_folder(self) -> str | None:
         """The option `pyhudi.merge.folder`."""
-        return next((value for name, value in self.options.items() if name.lower() == MERGE_FOLDER), None)
+        return self._stated(MERGE_FOLDER)
+
+    @property
+    def base_path(self) -> str | None:
+        """The option `hoodie.base.path`."""
+        return self._stated(BASE_PATH)
+
+    def _stated(self, option: str) -> str | None:
+        return next((value for name, value in self.options.items() if name.lower() == option), None)
+
+    def table_view(self, defaults: Mapping[str, str]) -> tuple[str, tuple[str, ...]] | None:
+        """Return the function of SQL, with what follows the table, that shows what the options ask for in place of rows; None for rows.
+
+        Raises:
+            OptionError: an option has a bad value, or they ask for file slices and for instants.
+        """
+        options = self._resolved(defaults)
+        shows_slices, shows_instants = options.flag(SHOWS_SLICES), options.flag(SHOWS_INSTANTS)
+        if shows_slices and shows_instants:
+            raise OptionError(f"{SHOWS_SLICES} and {SHOWS_INSTANTS} are both true: one read shows one of them.")
+        if shows_slices:
+            return "hudi_filesystem_view", (options.text(f"{_FUNCTION}.filesystem.relation.subpath"),)
+        if shows_instants:
+            return "hudi_query_timeline", (str(options.flag(f"{SHOWS_INSTANTS}.archived")).lower(),)
+        return None
 
     def query(self, defaults: Mapping[str, str] | None = None) -> SnapshotQuery | ChangesQuery:
         """Return what the options ask for.
@@ -91,11 +118,14 @@ class ReadRequest:
         Raises:
             OptionError: an option is unknown or has a bad value.
         """
-        given = {name: value for name, value in self.options.items() if name.lower() not in ("path", PATHS)}
         if any(name.lower() == PATHS for name in defaults or {}):
             raise OptionError(f"{PATHS} is an option of one read, not a setting of a session: reader.option('{PATHS}', ...).")
-        options = resolve(merge_options(defaults or {}, given))
+        options = self._resolved(defaults)
         return changes_query(options) if is_incremental(options) else snapshot_query(options)
+
+    def _resolved(self, defaults: Mapping[str, str] | None) -> Options:
+        given = {name: value for name, value in self.options.items() if name.lower() not in ("path", PATHS)}
+        return resolve(merge_options(defaults or {}, given))
 
 
 def request_of(reader: Reader) -> ReadRequest:

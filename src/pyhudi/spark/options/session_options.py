@@ -19,6 +19,8 @@ from pyhudi.read.snapshot.query_type import (
     METADATA_TABLE,
     PATH_VALUES,
     QUERY_TYPE,
+    SHOWS_INSTANTS,
+    SHOWS_SLICES,
     SnapshotQuery,
     snapshot_query,
 )
@@ -30,7 +32,17 @@ _PREFIX: Final = "hoodie."
 _SPARK_PREFIX: Final = "spark.hoodie."
 #: How settings of pyhudi's own that hold for all options begin.
 _ABOUT_OPTIONS: Final = "pyhudi.options."
-_OF_READS: Final = (QUERY_TYPE, METADATA_TABLE, DATA_SKIPPING, MERGE_SIZE, MERGE_TYPE, PATH_VALUES, SCHEMA_AT_END)
+_OF_READS: Final = (
+    QUERY_TYPE,
+    METADATA_TABLE,
+    DATA_SKIPPING,
+    MERGE_SIZE,
+    MERGE_TYPE,
+    PATH_VALUES,
+    SCHEMA_AT_END,
+    SHOWS_SLICES,
+    SHOWS_INSTANTS,
+)
 _OF_CHANGES: Final = (END, FULL_SCAN, PATH_GLOB, SCHEMA_AT_END)
 
 

@@ -16,7 +16,7 @@ from pyspark.sql.readwriter import DataFrameReader
 
 from pyhudi.errors import UsageError
 from pyhudi.read.incremental.incremental import ChangesQuery
-from pyhudi.read.snapshot.find_table import find_table
+from pyhudi.read.snapshot.find_table import check_base_path, find_table
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.catalog.relation_cache import catalog_order
@@ -24,6 +24,7 @@ from pyhudi.spark.jvm.patches import Hook, IsEnabled, replace_methods
 from pyhudi.spark.options.read_request import ReadRequest, noting_hooks, request_of
 from pyhudi.spark.options.session_options import read_defaults
 from pyhudi.spark.reader.read_frame import read_frame
+from pyhudi.spark.reader.view_functions import rows_of
 
 
 def install(is_enabled: IsEnabled) -> None:
@@ -35,16 +36,17 @@ def install(is_enabled: IsEnabled) -> None:
     replace_methods(DataFrameReader, {**noting_hooks(), **_reading_hooks(is_enabled)})
 
 
-def load(session: SparkSession, paths: Sequence[str], query: SnapshotQuery | ChangesQuery, merge_folder: str | None = None) -> DataFrame:
-    """Return what a query asks of the table at a path, or of partitions of one; `merge_folder` is the option `pyhudi.merge.folder`.
+def load(session: SparkSession, request: ReadRequest, path: str | list[str] | None, query: SnapshotQuery | ChangesQuery) -> DataFrame:
+    """Return what a query asks of the table that `load` and options of a request name, or of partitions of one.
 
     Raises:
         TableNotFound: there is no table.
         UsageError: the paths are of several tables, or name no partition.
-        OptionError: the query's time is none.
+        OptionError: the query's time is none, or an option names another table.
     """
-    storage, scope = find_table(paths)
-    frame = read_frame(session, storage, query if scope is None else replace(query, scope=scope), merge_folder)
+    storage, scope = find_table(request.locations(path))
+    check_base_path(request.base_path, storage.uri)
+    frame = read_frame(session, storage, query if scope is None else replace(query, scope=scope), request.merge_folder)
     filters = query.filters if isinstance(query, ChangesQuery) else ()
     return functools.reduce(DataFrame.filter, filters, frame)
 
@@ -64,7 +66,11 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
         request = request_of(reader).with_arguments(format, schema, options)
         if not (request.is_hudi and is_enabled(session)):
             return original(reader, path, format, schema, **options)
-        return load(session, request.locations(path), request.query(read_defaults(session)), request.merge_folder)
+        defaults = read_defaults(session)
+        if (view := request.table_view(defaults)) is not None:
+            name, arguments = view
+            return session.createDataFrame(rows_of(name, request.location(path), arguments))
+        return load(session, request, path, request.query(defaults))
 
     def table_hook(reader: DataFrameReader, original: Hook, tableName: str) -> Any:  # noqa: N803
         session = reader._spark  # noqa: SLF001
@@ -89,7 +95,7 @@ def read_with(session: SparkSession, path: str, request: ReadRequest, last: Sequ
         OptionError: an option is unknown or has a bad value.
     """
     query = request.query(read_defaults(session))
-    frame = load(session, request.locations(path), query, request.merge_folder)
+    frame = load(session, request, path, query)
     if isinstance(query, ChangesQuery) and query.change_data:
         return frame
     ordered = catalog_order(frame.columns, last)

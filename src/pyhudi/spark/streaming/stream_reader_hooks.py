@@ -8,7 +8,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from pyhudi.errors import UsageError
-from pyhudi.read.snapshot.query_type import SnapshotQuery
+from pyhudi.read.snapshot.find_table import check_base_path
+from pyhudi.read.snapshot.query_type import SnapshotQuery, check_reads_rows
 from pyhudi.read.snapshot.snapshot import open_snapshot
 from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.jvm.patches import Hook, IsEnabled, replace_methods
@@ -58,6 +59,8 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
 def _stream(session: SparkSession, location: str, request: ReadRequest) -> DataFrame:
     given = {name: value for name, value in request.options.items() if name.lower() != "path"}
     options, storage = stream_options(given), open_storage(location)
+    check_reads_rows(options)
+    check_base_path(request.base_path, storage.uri)
     # What is wrong with the table or the start is said here, not by a worker.
     open_snapshot(storage, SnapshotQuery("snapshot"))
     stated_start(storage, options)

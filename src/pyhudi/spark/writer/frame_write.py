@@ -26,7 +26,7 @@ from pyhudi.table.open_table import OpenTable
 from pyhudi.table.validation.query_runner import register_query_runner
 from pyhudi.table.write_pipeline import write_rows
 from pyhudi.table.write_table import columns_written, register_writer, write_locally, write_request
-from pyhudi.write.options.write_config import WriteConfig, choose
+from pyhudi.write.options.write_config import WriteConfig, choose, effective_operation
 from pyhudi.write.pipeline.write_stage import WriteRequest
 from pyhudi.write.write_result import WriteResult
 
@@ -55,7 +55,9 @@ def write_frame(
     assert isinstance(data, DataFrame), "registered for DataFrames"
     started = time.perf_counter()
     choice = _engine_choice(data.sparkSession, options)
-    config = choose(resolve(without_engine(options)), table.config, operation)
+    settings = resolve(without_engine(options))
+    operation = effective_operation(operation, settings, table.config)
+    config = choose(settings, table.config, operation)
     request = write_request(operation, prepped=prepped, partitions=partitions, read_snapshot=read_snapshot, columns=columns)
     if (names := columns_written(data.columns, request, config)) is not None:
         data = data.select([f"`{name}`" for name in names])

@@ -5,7 +5,34 @@ Those that only tune it are harmless here; a class of one's own would change wha
 
 from __future__ import annotations
 
+from typing import Final
+
 from pyhudi.spec.config.config_key import ConfigKey, harmless, refused, unserved
+
+#: What a name of Apache Hudi's own class asks for is done in any case.
+_MERGERS: Final = ",".join(
+    f"org.apache.hudi.{name}"
+    for name in (
+        "HoodieSparkRecordMerger",
+        "DefaultSparkRecordMerger",
+        "OverwriteWithLatestSparkRecordMerger",
+        "common.model.HoodieAvroRecordMerger",
+        "common.model.HoodiePreCombineAvroRecordMerger",
+        "common.model.OverwriteWithLatestMerger",
+    )
+)
+_MERGE_HANDLES: Final = ",".join(
+    f"org.apache.hudi.io.{name}" for name in ("HoodieMergeHandle", "HoodieWriteMergeHandle", "HoodieSortedMergeHandle")
+)
+_EXTRACTORS: Final = ",".join(
+    f"org.apache.hudi.hive.{name}"
+    for name in (
+        "MultiPartKeysValueExtractor",
+        "SinglePartPartitionValueExtractor",
+        "NonPartitionedExtractor",
+        "HiveStylePartitionValueExtractor",
+    )
+)
 
 ENGINE: tuple[ConfigKey, ...] = (
     *harmless(
@@ -40,18 +67,41 @@ ENGINE: tuple[ConfigKey, ...] = (
     *harmless("names options whose values Apache Hudi keeps out of its log; pyhudi logs no values", "hoodie.sensitive.config.keys"),
     *harmless("is so in any case: a write of pyhudi is committed whole, or not at all", "hoodie.write.ignore.failed"),
     *refused(
-        "pyhudi loads no classes by name; custom code is not called from a write",
+        "it names Java code of your own that decides on what is written, which Python cannot call",
         """
-        hoodie.precommit.validators.streaming.offset.tolerance.percentage hoodie.prewrite.validators hoodie.client.init.callback.classes
-        hoodie.index.class
-        hoodie.write.record.merge.custom.implementation.classes hoodie.compaction.plan.generator hoodie.writestatus.class
-        hoodie.storage.class hoodie.io.factory.class hoodie.avro.write.support.class hoodie.parquet.spark.row.write.support.class
-        hoodie.parquet.write.config.injector.class hoodie.record.size.estimator.class hoodie.write.concat.handle.class
-        hoodie.write.merge.handle.class hoodie.datasource.partition_extractor_class
-        hoodie.table.partition_extractor_class hoodie.datasource.read.partition.value.extractor.enabled=false
+        hoodie.prewrite.validators hoodie.client.init.callback.classes
+        hoodie.avro.write.support.class hoodie.parquet.spark.row.write.support.class hoodie.parquet.write.config.injector.class
         """,
     ),
+    *refused(
+        "it names Java code of your own that says where files are and how they are opened; pyhudi opens storage by the scheme of the path",
+        "hoodie.storage.class hoodie.io.factory.class",
+    ),
+    *refused("it names Java code of your own that plans compactions, which Python cannot call", "hoodie.compaction.plan.generator"),
+    *refused(
+        "it names Java code of your own that takes partition values from paths, which Python cannot call",
+        f"""
+        hoodie.datasource.partition_extractor_class={_EXTRACTORS} hoodie.table.partition_extractor_class={_EXTRACTORS}
+        hoodie.datasource.read.partition.value.extractor.enabled=false
+        """,
+    ),
+    *refused(
+        "it names Java code of your own that merges records: pyhudi.register_merger registers a merger in Python",
+        f"hoodie.write.record.merge.custom.implementation.classes={_MERGERS}",
+    ),
+    *refused(
+        "it names Java code of your own that merges a base file with its changes, which Python cannot call",
+        f"hoodie.write.merge.handle.class={_MERGE_HANDLES} hoodie.write.concat.handle.class",
+    ),
     *harmless("is about hoodie.write.merge.handle.class, of which no class is loaded", "hoodie.write.merge.handle.fallback"),
+    *harmless(
+        "is about a class of Apache Hudi that counts what its tasks wrote, or estimates the size of a row",
+        "hoodie.writestatus.class hoodie.record.size.estimator.class",
+    ),
+    *harmless(
+        "is about a validator of streams of Apache Hudi that are no Spark streams",
+        "hoodie.precommit.validators.streaming.offset.tolerance.percentage",
+    ),
     *harmless("is for Apache Flink", "hoodie.parquet.flink.* hoodie.parquet.write.utc-timezone.enabled"),
     *refused(
         "Apache Hudi's own code sets it between its parts",
@@ -69,7 +119,10 @@ ENGINE: tuple[ConfigKey, ...] = (
         "a rollback leaves no copies of the instants that it removes",
         "hoodie.rollback.instant.backup.enabled=false hoodie.rollback.instant.backup.dir",
     ),
-    *refused("a failure after the commit is an error that says so", "hoodie.write.can.ignore.post.commit.failures=false"),
+    *harmless(
+        "is so in any case: what fails after the commit is logged and in the result of the write, which stays committed",
+        "hoodie.write.can.ignore.post.commit.failures",
+    ),
     *refused("the metastore server is Apache Hudi's own", "hoodie.metaserver.enabled=false"),
     *harmless("is about a metastore server, which hoodie.metaserver.enabled asks for", "hoodie.metaserver.*"),
 )

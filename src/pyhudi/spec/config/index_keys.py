@@ -67,7 +67,11 @@ INDEXES: tuple[ConfigKey, ...] = (
         """,
     ),
     *harmless("lets a filter name buckets; the key ranges of base files leave out the same files", "hoodie.bucket.index.query.pruning"),
-    *refused("another system holds that index, the table does not", "hoodie.hbase.** hoodie.index.hbase.**"),
+    *harmless("is about the index HBASE, which hoodie.index.type asks for", "hoodie.hbase.** hoodie.index.hbase.**"),
+    served(
+        "hoodie.index.class",
+        "An index of Apache Hudi by its class name, in place of hoodie.index.type.",
+    ),
     *refused(
         "CREATE INDEX states an index: its name, kind, columns and function",
         "hoodie.index.name hoodie.expression.index.function hoodie.expression.index.type hoodie.datasource.write.secondarykey.column",

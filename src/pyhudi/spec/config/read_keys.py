@@ -5,9 +5,7 @@ Rules: `DataSourceReadOptions`.
 
 from __future__ import annotations
 
-from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, refused, served
-
-_LATER = "comes with a later release"
+from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, served
 
 READING: tuple[ConfigKey, ...] = (
     served(
@@ -54,6 +52,7 @@ READING: tuple[ConfigKey, ...] = (
         "hoodie.datasource.query.incremental.format",
         "Incremental read: rows as they are at its end, or what happened to each record, with images before and after.",
         default="latest_state",
+        aliases=("hoodie.datasource.query.incremental.type",),  # its name in Apache Hudi 0.13.0
         choices=("latest_state", "cdc"),
     ),
     served(
@@ -134,19 +133,35 @@ READING: tuple[ConfigKey, ...] = (
         hoodie.hfile.* hoodie.memory.dfs.buffer.max.size
         """,
     ),
-    *refused("hoodie.datasource.query.incremental.format is the key", "hoodie.datasource.query.incremental.type"),
-    *refused(
-        "Spark's readers do not look at it, and it is for those of Hive: hoodie.datasource.merge.type=skip_merge is that of Spark",
-        "hoodie.realtime.merge.skip=false",
+    *harmless(
+        "is for readers of Hive; those of Spark do not look at it, and take hoodie.datasource.merge.type=skip_merge",
+        "hoodie.realtime.merge.skip",
     ),
-    *refused(
-        "SQL's table-valued functions show that: hudi_filesystem_view, hudi_query_timeline",
-        """
-        hoodie.datasource.read.create.filesystem.relation=false
-        hoodie.datasource.read.table.valued.function.timeline.relation=false
-        hoodie.datasource.read.table.valued.function.timeline.relation.archived=false
-        hoodie.datasource.read.table.valued.function.filesystem.relation.subpath
-        """,
+    served(
+        "hoodie.datasource.read.create.filesystem.relation",
+        "Read the file slices of the table in place of its rows, as `hudi_filesystem_view` of SQL does.",
+        Kind.FLAG,
+        "false",
     ),
-    *refused(f"large objects out of line: that {_LATER}", "hoodie.read.blob.* hoodie.blob.**"),
+    served(
+        "hoodie.datasource.read.table.valued.function.filesystem.relation.subpath",
+        "File slices: those of partitions whose path begins so.",
+        default="",
+    ),
+    served(
+        "hoodie.datasource.read.table.valued.function.timeline.relation",
+        "Read the instants of the table in place of its rows, as `hudi_query_timeline` of SQL does.",
+        Kind.FLAG,
+        "false",
+    ),
+    served(
+        "hoodie.datasource.read.table.valued.function.timeline.relation.archived",
+        "Instants: archived ones too.",
+        Kind.FLAG,
+        "false",
+    ),
+    *harmless(
+        "is about columns of the type BLOB, which pyhudi does not write and reads as the structs that they are",
+        "hoodie.read.blob.* hoodie.blob.**",
+    ),
 )

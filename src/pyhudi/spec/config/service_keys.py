@@ -15,7 +15,7 @@ _METRICS = "hoodie.metrics"
 
 SERVICES: tuple[ConfigKey, ...] = (
     *harmless("sizes new records in log files, where pyhudi puts none", "hoodie.logfile.to.parquet.compression.ratio"),
-    *refused("the index of a table says where its rows are stored: hoodie.index.type", "hoodie.storage.layout.*"),
+    *harmless("follows from the index, which says where rows are stored: hoodie.index.type", "hoodie.storage.layout.*"),
     *unserved(
         f"the table service manager {_LATER}",
         "hoodie.table.service.manager.enabled=false hoodie.table.service.manager.*",
@@ -74,8 +74,7 @@ SERVICES: tuple[ConfigKey, ...] = (
         f"{_METRICS}.cloudwatch.* {_METRICS}.datadog.* {_METRICS}.jmx.* {_METRICS}.m3.*",
     ),
     *unserved("a file with options of metrics is not read: give them as options", f"{_METRICS}.configs.properties"),
-    *refused(f"error tables {_LATER}", "hoodie.errortable.enable=false"),
-    *harmless("is about an error table, which hoodie.errortable.enable asks for", "hoodie.errortable.*"),
+    *harmless("is read by Hudi Streamer, which alone fills an error table", "hoodie.errortable.*"),
     *harmless(
         "is about base files of another format than the table's, which hoodie.table.base.file.format states",
         "hoodie.orc.* hoodie.lance.* hoodie.hfile.max.file.size",

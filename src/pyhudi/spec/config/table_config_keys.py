@@ -5,11 +5,9 @@ Rules: `HoodieTableConfig`, `HoodieOptionConfig`.
 
 from __future__ import annotations
 
-from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, refused, served
+from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, refused, served, unserved
 from pyhudi.spec.config.key_generator_keys import KEY_GENERATORS
 from pyhudi.spec.table.payload_class import DEBEZIUM_UNAVAILABLE, DELETE_FIELD, DELETE_MARKER, UNAVAILABLE, PartialMode
-
-_LATER = "comes with a later release"
 
 TABLES: tuple[ConfigKey, ...] = (
     served("hoodie.table.name", "Name of the table.", aliases=("hoodie.datasource.write.table.name",)),
@@ -125,13 +123,10 @@ TABLES: tuple[ConfigKey, ...] = (
     ),
     *refused(
         "only PARQUET base files are served",
-        "hoodie.table.base.file.format=parquet hoodie.base.file.format=parquet hoodie.datasource.write.base.file.format=parquet",
+        "hoodie.table.base.file.format=parquet hoodie.base.file.format=parquet hoodie.datasource.write.base.file.format=parquet"
+        " hoodie.table.multiple.base.file.formats.enable=false",
     ),
     *refused("log files are Apache Hudi's own kind", "hoodie.table.log.file.format=hoodie_log"),
-    *refused(
-        f"several base file formats in one table: that {_LATER}",
-        "hoodie.table.multiple.base.file.formats.enable=false",
-    ),
     *refused(
         "only Apache Flink fills the column _hoodie_operation; on Spark, Apache Hudi 1.2.0 loses upserts and deletes of a merge-on-read"
         " table with it",
@@ -141,14 +136,16 @@ TABLES: tuple[ConfigKey, ...] = (
         "it is no setting of a merger that is known here",
         "payloadType hoodie.record.merge.property.**",
     ),
-    *refused(f"pluggable table formats {_LATER}", "hoodie.table.format=native"),
-    *refused("Parquet partition metafiles are not written", "hoodie.partition.metafile.use.base.format=false"),
+    *refused("other table formats are Java plugins of Apache Hudi, which it loads by name", "hoodie.table.format=native"),
+    *unserved(
+        "partition metafiles are written as text, which every reader looks for first", "hoodie.partition.metafile.use.base.format=false"
+    ),
     *refused(
         "folders of the timeline are fixed",
         "hoodie.archivelog.folder=archived hoodie.timeline.path=timeline hoodie.timeline.history.path=history"
         " hoodie.timeline.layout.version=2",
     ),
-    *refused("only a bootstrap takes it: HudiTable.bootstrap, or the operation bootstrap", "hoodie.bootstrap.*"),
+    *harmless("is read by a bootstrap, not by other writes", "hoodie.bootstrap.*"),
     served(
         "hoodie.write.auto.upgrade",
         "Upgrade a table of an older version before the write, when given as `true`; Apache Hudi does so unasked.",

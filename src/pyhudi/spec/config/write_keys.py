@@ -5,9 +5,7 @@ Rules: `DataSourceWriteOptions`, `HoodieWriteConfig`, `HoodieIndexConfig`, `Hood
 
 from __future__ import annotations
 
-from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, refused, served
-
-_LATER = "comes with a later release"
+from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, refused, served, unserved
 
 WRITING: tuple[ConfigKey, ...] = (
     served(
@@ -175,9 +173,12 @@ WRITING: tuple[ConfigKey, ...] = (
         default="warn",
         choices=("warn", "refuse"),
     ),
-    *refused(
-        f"other policies for known keys: that {_LATER}",
-        "hoodie.merge.allow.duplicate.on.inserts=true",
+    served(
+        "hoodie.merge.allow.duplicate.on.inserts",
+        "false: an insert whose key the table holds updates that record, as an upsert does, and one row of each key of the data is"
+        " written. hoodie.datasource.insert.dup.policy precedes it.",
+        Kind.FLAG,
+        "true",
     ),
     served(
         "hoodie.precommit.validators",
@@ -203,9 +204,9 @@ WRITING: tuple[ConfigKey, ...] = (
         "the types are DIRECT and TIMELINE_SERVER_BASED; with both, markers are files of their own here",
         "hoodie.write.markers.type=direct,timeline_server_based",
     ),
-    *refused(
-        "Parquet files have timestamps in microseconds and the current layout of lists and decimals",
-        "hoodie.parquet.outputtimestamptype=timestamp_micros hoodie.parquet.writelegacyformat.enabled=false",
+    *unserved(
+        "timestamps are stored in microseconds, without loss of digits, and lists and decimals in the layout of the Parquet format",
+        "hoodie.parquet.outputtimestamptype=timestamp_micros hoodie.parquet.writelegacyformat.enabled=false,auto",
     ),
     served(
         "hoodie.bulkinsert.sort.mode",
@@ -249,9 +250,9 @@ WRITING: tuple[ConfigKey, ...] = (
         "is what pyhudi does in any case: new columns may be null, what could not be read back is refused",
         "hoodie.datasource.write.new.columns.nullable hoodie.avro.schema.validate",
     ),
-    *refused(
-        f"changing the schema beyond new columns and wider types {_LATER}",
-        "hoodie.avro.schema.external.transformation=false",
+    *harmless(
+        "is what pyhudi does in any case: rows that are rewritten get the columns and types of the table",
+        "hoodie.avro.schema.external.transformation",
     ),
     served(
         "hoodie.write.schema",
@@ -299,9 +300,7 @@ WRITING: tuple[ConfigKey, ...] = (
         Kind.FLAG,
         "false",
     ),
-    *refused(
-        "streams are written by Spark; its utilities for other sources are Apache Hudi's own", "hoodie.streamer.** hoodie.deltastreamer.**"
-    ),
+    *harmless("is read by Hudi Streamer, not by writes of Spark or Python", "hoodie.streamer.** hoodie.deltastreamer.**"),
     served(
         "hoodie.write.track.event.time.watermark", "Statistics of commits state the least and the greatest event time.", Kind.FLAG, "false"
     ),
@@ -310,5 +309,5 @@ WRITING: tuple[ConfigKey, ...] = (
         "The field with event times: seconds or milliseconds since 1970, timestamps or dates.",
         default="",
     ),
-    *refused("the path of a table is what save() and load() are given, or its LOCATION", "hoodie.base.path"),
+    served("hoodie.base.path", "Path of the table, if it is that of save(), load(), HudiTable or LOCATION; another one is refused."),
 )

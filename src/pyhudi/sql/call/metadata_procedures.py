@@ -18,9 +18,9 @@ from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.read.snapshot.read_schema import table_schema
 from pyhudi.schema.internal.schema_history import history_of
 from pyhudi.service.rollback import roll_back_failed_writes
+from pyhudi.spark.reader.metadata_records import metadata_of
 from pyhudi.spec.options import resolve
 from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
-from pyhudi.sql.query.view_functions import metadata_of
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.txn.locked_table import locked_table

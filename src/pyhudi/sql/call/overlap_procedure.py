@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.metadata_table.format.record import ColumnStats
+from pyhudi.spark.reader.metadata_records import metadata_of
 from pyhudi.sql.call.procedure import Column, Parameter, Procedure, ProcedureCall, Row
-from pyhudi.sql.query.view_functions import metadata_of
 from pyhudi.timeline.load_timeline import load_timeline
 
 _PERCENTILES: Final = (50, 75, 95, 99)

@@ -21,8 +21,8 @@ from pyhudi.spark.catalog.relation_cache import known_snapshot
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.jvm import JavaObject
 from pyhudi.spark.options.session_options import changes_of_session
+from pyhudi.spark.reader import view_functions
 from pyhudi.spark.reader.read_frame import read_frame
-from pyhudi.sql.query import view_functions
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.text.tokens import PLAIN_TEXT, slice_text, split, tokenize
 from pyhudi.storage.open_storage import open_storage

@@ -21,7 +21,7 @@ from pyhudi.spec.options import resolve
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.sql.statement.statement import Statement, read
 from pyhudi.sql.text.tokens import find_word, text_literal
-from pyhudi.write.options.write_config import choose
+from pyhudi.write.options.write_config import choose, effective_operation
 
 #: By their plan in Spark: the statements that are explained here.
 _EXPLAINABLE: Final = frozenset(
@@ -79,7 +79,8 @@ def explain_rows(statement: Statement, lines: Sequence[str], rows: DataFrame) ->
 
 
 def _finds(statement: Statement, operation: Operation, config: TableConfig, options: Mapping[str, str]) -> str:
-    write = choose(resolve(without_engine(options)), config, operation)
+    settings = resolve(without_engine(options))
+    write = choose(settings, config, effective_operation(operation, settings, config))
     by_index = f"looked up by the index {expected_index(write.index, config)}, unless the number of rows and files suggests another"
     if operation in (Operation.UPSERT_PREPPED, Operation.DELETE_PREPPED):
         new = f"; new rows are {by_index}" if statement.kind == "MergeIntoTable" else ""

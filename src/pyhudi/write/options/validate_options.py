@@ -43,6 +43,8 @@ _OPTIONS = {
     keys.CDC_ENABLED: keys.CDC_ENABLED,
     keys.CDC_MODE: keys.CDC_MODE,
 }
+#: A payload class by which a write of Apache Hudi before 1.0 deletes its rows.
+_DELETING_PAYLOAD = ".EmptyHoodieRecordPayload"
 #: Lines whose values are compared letter by letter.
 _SETTINGS = tuple(keys.MERGE_PROPERTY_PREFIX + name for name in MERGE_SETTINGS)
 _EXACT = (keys.NAME, keys.PAYLOAD_CLASS, keys.KEY_GENERATOR_CLASS, *timestamp_keys.NAMES, *_SETTINGS)
@@ -64,8 +66,14 @@ def check_agreement(options: Options, config: TableConfig) -> None:
         if stated is not None and line in stored and _differ(line, stated, stored[line]):
             raise OptionError(
                 f"{option}={stated} contradicts table {config.name}, whose .hoodie/hoodie.properties says"
-                f" {line}={stored[line]}. Leave the option out or set {option}={stored[line]}."
+                f" {line}={stored[line]}. {_advice(option, stated, stored[line])}"
             )
+
+
+def _advice(option: str, stated: str, stored: str) -> str:
+    if option == _OPTIONS[keys.PAYLOAD_CLASS] and stated.endswith(_DELETING_PAYLOAD):
+        return f"To delete the rows, leave the option out and set {OPERATION}=delete."
+    return f"Leave the option out or set {option}={stored}." if stored else "Leave the option out."
 
 
 def _check_encoding(options: Options, config: TableConfig) -> None:

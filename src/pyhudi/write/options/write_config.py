@@ -36,6 +36,8 @@ from pyhudi.write.tagging.tag import KeyRules
 MAX_FILE_ROWS: Final = "pyhudi.parquet.max.file.rows"
 EVENT_TIME_FIELD: Final = "hoodie.payload.event.time.field"
 _TRACKS_EVENT_TIMES = "hoodie.write.track.event.time.watermark"
+_DUPLICATES = "hoodie.merge.allow.duplicate.on.inserts"
+_DROP_DUPLICATES, _DUPLICATE_POLICY = "hoodie.datasource.write.insert.drop.duplicates", "hoodie.datasource.insert.dup.policy"
 _GENERATOR = "hoodie.datasource.write.keygenerator.type"
 _COMBINE = {Operation.UPSERT: "hoodie.combine.before.upsert", Operation.DELETE: "hoodie.combine.before.delete"}
 #: Hudi's names of codecs that Parquet calls otherwise.
@@ -79,6 +81,20 @@ class WriteConfig:
     commits_empty: bool = False
     rolling: RollingMetadata = NOT_ROLLING
     stated_columns: pa.Schema | None = None
+
+
+def effective_operation(operation: Operation, options: Options, config: TableConfig) -> Operation:
+    """Return what an operation with some options is: an insert that allows no duplicates is an upsert, unless a policy says otherwise.
+
+    Apache Hudi looks for a key only in the base file that takes the inserts; here the index says where it is.
+
+    Example:
+        >>> effective_operation(Operation.INSERT, Options({"hoodie.merge.allow.duplicate.on.inserts": "false"}), table.config)
+        <Operation.UPSERT: 'UPSERT'>
+    """
+    if operation is not Operation.INSERT or not config.record_key_fields or options.flag(_DUPLICATES) or _policy(options) != "none":
+        return operation
+    return Operation.UPSERT
 
 
 def choose(options: Options, config: TableConfig, operation: Operation) -> WriteConfig:
@@ -145,8 +161,8 @@ def _event_time_field(options: Options) -> str | None:
 
 def _policy(options: Options) -> str:
     """Return what an insert does with rows whose key the table holds: `none` (keeps both), `drop` or `fail`."""
-    drops = options.flag("hoodie.datasource.write.insert.drop.duplicates")
-    return options.text("hoodie.datasource.insert.dup.policy", default="drop" if drops else "none").lower()
+    drops = options.flag(_DROP_DUPLICATES)
+    return options.text(_DUPLICATE_POLICY, default="drop" if drops else "none").lower()
 
 
 def _everywhere(options: Options, config: TableConfig) -> Options:

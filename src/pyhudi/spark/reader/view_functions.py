@@ -12,18 +12,16 @@ import pyarrow as pa
 
 from pyhudi.errors import UsageError
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.metadata_table.format import record as records
-from pyhudi.metadata_table.read.metadata_table import MetadataTable
+from pyhudi.spark.reader.metadata_records import METADATA, metadata_rows
 from pyhudi.spark.scan.file_index import hadoop_base
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.instant import Instant
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.archived_v1_timeline import archived_instants
 from pyhudi.timeline.instant_details import load_commit_metadata
-from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
 
-_TEXT, _NUMBER, _FLAG = pa.string(), pa.int64(), pa.bool_()
+_TEXT, _NUMBER = pa.string(), pa.int64()
 _TIMELINE: Final = pa.schema(
     [
         *((name, _TEXT) for name in ("Timestamp", "Action", "State", "Completion_Time", "File_Name")),
@@ -44,27 +42,6 @@ _SLICES: Final = pa.schema(
     [
         *((name, _TEXT) for name in ("File_ID", "Partition_Path", "Base_Instant_Time", "Base_File_Path")),
         *((name, _NUMBER) for name in ("Base_File_Size", "Log_File_Count", "Log_File_Size", "Log_File_Scheduled", "Log_File_Unscheduled")),
-    ]
-)
-_METADATA: Final = pa.schema(
-    [
-        ("key", _TEXT),
-        ("type", pa.int32()),
-        ("filesystemMetadata", pa.map_(_TEXT, pa.struct([("size", _NUMBER), ("isDeleted", _FLAG)]))),
-        ("BloomFilterMetadata", pa.struct([("type", _TEXT), ("timestamp", _TEXT), ("bloomFilter", pa.binary()), ("isDeleted", _FLAG)])),
-        (
-            "ColumnStatsMetadata",
-            pa.struct(
-                [
-                    *((name, _TEXT) for name in ("fileName", "columnName", "minValue", "maxValue")),
-                    *((name, _NUMBER) for name in ("valueCount", "nullCount", "totalSize", "totalUncompressedSize")),
-                    ("isDeleted", _FLAG),
-                    ("isTightBound", _FLAG),
-                ]
-            ),
-        ),
-        ("recordIndexMetadata", pa.struct([("partitionName", _TEXT), ("fileId", _TEXT), ("instantTime", _NUMBER), ("position", _NUMBER)])),
-        ("SecondaryIndexMetadata", pa.struct([("isDeleted", _FLAG)])),
     ]
 )
 
@@ -130,68 +107,12 @@ def _slices(table: HudiTable, arguments: Sequence[str]) -> Iterator[dict[str, An
                 }
 
 
-def metadata_of(table: HudiTable, argument: str) -> MetadataTable:
-    """Open the metadata table of a table; `argument` says for messages what wants it.
-
-    Raises:
-        UsageError: it has none.
-    """
-    if not table.config.metadata_partitions:
-        raise UsageError(f"{argument}: {table.config.name} has no metadata table.")
-    return MetadataTable.open(table.storage, table.config, load_timeline(table.storage, table.config))
-
-
-def _metadata(table: HudiTable, _: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield the records of the metadata table, partition by partition."""
-    metadata = metadata_of(table, "hudi_metadata")
-    for name in metadata.partitions:
-        for key, record in metadata.partition(name).scan():
-            yield {"key": key, **_record_row(record)}
-
-
-def _record_row(record: records.MetadataRecord) -> dict[str, Any]:
-    match record:
-        case records.FileList(type=kind, entries=entries):
-            files = [(name, {"size": entry.size, "isDeleted": entry.is_deleted}) for name, entry in entries.items()]
-            return {"type": int(kind), "filesystemMetadata": files}
-        case records.BloomFilterRecord():
-            stored = {"type": record.kind, "timestamp": record.instant, "bloomFilter": record.text, "isDeleted": record.is_deleted}
-            return {"type": int(records.RecordType.BLOOM_FILTER), "BloomFilterMetadata": stored}
-        case records.ColumnStats():
-            return {"type": int(record.type), "ColumnStatsMetadata": _stats_row(record)}
-        case records.RecordLocation():
-            location = {
-                "partitionName": record.partition_path,
-                "fileId": record.file_id,
-                "instantTime": record.instant_ms,
-                "position": record.position,
-            }
-            return {"type": int(records.RecordType.RECORD_INDEX), "recordIndexMetadata": location}
-        case records.SecondaryEntry():
-            return {"type": int(records.RecordType.SECONDARY_INDEX), "SecondaryIndexMetadata": {"isDeleted": record.is_deleted}}
-
-
-def _stats_row(stats: records.ColumnStats) -> dict[str, Any]:
-    return {
-        "fileName": stats.file_name,
-        "columnName": stats.column,
-        "minValue": None if stats.minimum is None else str(stats.minimum),
-        "maxValue": None if stats.maximum is None else str(stats.maximum),
-        "valueCount": stats.value_count,
-        "nullCount": stats.null_count,
-        "totalSize": stats.total_size,
-        "totalUncompressedSize": stats.total_uncompressed_size,
-        "isDeleted": stats.is_deleted,
-        "isTightBound": stats.is_tight_bound,
-    }
-
-
 ProduceRows = Callable[[HudiTable, Sequence[str]], Iterator[dict[str, Any]]]
 #: By name: how it is called, how many arguments may follow the table, its columns, its rows.
 _FUNCTIONS: Final[dict[str, tuple[str, int, pa.Schema, ProduceRows]]] = {
     "hudi_query_timeline": ("hudi_query_timeline('table' [, 'true'])", 1, _TIMELINE, _timeline),
     "hudi_filesystem_view": ("hudi_filesystem_view('table' [, 'partition path'])", 1, _SLICES, _slices),
-    "hudi_metadata": ("hudi_metadata('table')", 0, _METADATA, _metadata),
+    "hudi_metadata": ("hudi_metadata('table')", 0, METADATA, metadata_rows),
 }
 NAMES: Final = frozenset(_FUNCTIONS)
 
