@@ -32,7 +32,7 @@ from pyhudi.table.ttl_table import expire
 from pyhudi.txn.locked_table import locked_table
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Services(RewriteServices):
     """Table services of one table.
 
@@ -40,6 +40,9 @@ class Services(RewriteServices):
         >>> table.services.rollback(dry_run=True)
         ()
     """
+
+    def __repr__(self) -> str:
+        return f"<services of table {self.storage.uri}>"
 
     def clean(
         self,
