@@ -14,6 +14,7 @@ READY_BENCH := $(VENV)/.ready-bench
 JAVA := $(VENV)/.java-home
 READY_HUDI := $(HUDI)/.ready
 READY_SERVERS := $(SERVERS)/.ready
+AZURITE := $(SERVERS)/node_modules/.bin/azurite-blob
 LOWEST := .venv-lowest
 DBT := .venv-dbt
 READY_DBT := $(DBT)/.ready
@@ -28,6 +29,7 @@ LOWEST_TESTS := tests/unit/codec tests/unit/kernels/test_write_task.py tests/uni
 # that points elsewhere would bring another Spark.
 WITH_JAVA = unset SPARK_HOME; export JAVA_HOME="$$(cat $(JAVA))" PYSPARK_PYTHON="$(CURDIR)/$(BIN)/python";
 WITH_HUDI = export PYHUDI_REFERENCE_PYTHON="$(CURDIR)/$(HUDI)/bin/python" PYHUDI_REFERENCE_JAR="$$(cat $(HUDI)/hudi-bundle)";
+WITH_SERVERS = export PYHUDI_SERVERS_PYTHON="$(CURDIR)/$(SERVERS)/bin/python" PYHUDI_AZURITE="$(CURDIR)/$(AZURITE)";
 # JVMs of tests live for minutes: Java's second compiler and its parallel collector cost them more than they bring back (44 % of the
 # processor time of Spark's tests, 105 to 59 s in one run). Benchmarks keep Java's defaults.
 SHORT_LIVED = export JAVA_TOOL_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC $${JAVA_TOOL_OPTIONS-}";
@@ -91,9 +93,9 @@ test-spark: $(READY) $(JAVA) ## Tests on a real Spark session
 	@$(WITH_JAVA) $(SHORT_LIVED) $(TIMED) "tests on Spark" $(PYTEST) -q -n 2 --dist worksteal $(SLOWEST) tests/spark $(ARGS)
 
 .PHONY: test-servers
-test-servers: $(READY) $(JAVA) $(READY_SERVERS) $(READY_HUDI) ## Tests with real servers: a Hive metastore, a HiveServer2, AWS Glue, S3
+test-servers: $(READY) $(JAVA) $(READY_SERVERS) $(READY_HUDI) $(AZURITE) ## Tests with real servers: a Hive metastore, a HiveServer2, AWS Glue, S3, Azure
 	@echo "pytest tests/servers"
-	@$(WITH_JAVA) $(WITH_HUDI) $(SHORT_LIVED) export PYHUDI_SERVERS_PYTHON="$(CURDIR)/$(SERVERS)/bin/python"; $(TIMED) "tests with servers" $(PYTEST) -q $(SLOWEST) tests/servers $(ARGS)
+	@$(WITH_JAVA) $(WITH_HUDI) $(SHORT_LIVED) $(WITH_SERVERS) $(TIMED) "tests with servers" $(PYTEST) -q $(SLOWEST) tests/servers $(ARGS)
 
 .PHONY: test-dbt
 test-dbt: $(READY) $(JAVA) $(READY_DBT) ## The project of docs/dbt.md, built by dbt
@@ -110,9 +112,9 @@ interop: $(READY) $(JAVA) $(READY_HUDI) ## Let Apache Hudi 1.2.0 read and contin
 		$(PYTEST) -q -n 2 --dist worksteal $(SLOWEST) tests/interop $(ARGS)
 
 .PHONY: test-slow
-test-slow: $(READY) $(JAVA) $(READY_HUDI) ## The long proofs that `make test` and `make interop` leave out
+test-slow: $(READY) $(JAVA) $(READY_HUDI) $(READY_SERVERS) $(AZURITE) ## The long proofs that `make test` and `make interop` leave out
 	@echo "pytest --slow -m slow"
-	@$(WITH_JAVA) $(WITH_HUDI) $(SHORT_LIVED) $(PYTEST) -q --slow -m slow tests $(ARGS)
+	@$(WITH_JAVA) $(WITH_HUDI) $(WITH_SERVERS) $(SHORT_LIVED) $(PYTEST) -q --slow -m slow tests $(ARGS)
 
 .PHONY: lowest
 lowest: $(READY_LOWEST) ## A part of the unit tests with the lowest versions of pyarrow, fastavro and numpy that pyproject.toml claims
@@ -198,6 +200,10 @@ $(READY_LOWEST): pyproject.toml scripts/lowest_versions.py | $(READY)
 $(READY_SERVERS): scripts/create_venv.sh
 	scripts/create_venv.sh $(SERVERS)
 	$(SERVERS)/bin/python -m pip install --quiet 'moto[s3,server]==5.2.5'
+	@touch $@
+
+$(AZURITE): $(READY_SERVERS)
+	npm install --silent --no-audit --no-fund --prefix $(SERVERS) azurite@3.35.0
 	@touch $@
 
 # dbt, with the PySpark of pyhudi's environment, whose packages it would change; wheels only, as one of its packages needs a compiler.

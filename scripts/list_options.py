@@ -14,6 +14,11 @@ from scripts.import_graph import ROOT
 TARGET = ROOT / "docs" / "options.md"
 
 INTRODUCTION = """\
+---
+hide:
+  - toc
+---
+
 # Options
 
 Every key of Apache Hudi 1.2.0, with its older names; SQL has short names for some. A key is one of four kinds:
@@ -25,15 +30,15 @@ Every key of Apache Hudi 1.2.0, with its older names; SQL has short names for so
 - [refused](#refused): it would change which rows are stored, where, or what the table is, in a way that this release does not serve. It is
   refused before anything is written.
 
-A key of the last two kinds is accepted without a word at a value at which it asks for nothing, such as Apache Hudi's default.
+A key of the last two kinds is accepted without a warning at a value at which it asks for nothing, such as Apache Hudi's default.
 
 An unknown name that begins with `hoodie.` is warned of, with the nearest one; a misspelling of a key that decides on rows, files or
 writers is refused, and so is an unknown name that begins with `pyhudi.`. Other names are Spark's, or go
 into the commit's metadata where they begin with `_`; one that looks like a misspelt short name is warned of. An older name is accepted and
 logged once. A name that ends with `*` stands for all that begin so: modules beside Apache Hudi's bundle for Spark read them.
 
-A default in brackets is Apache Hudi's, where pyhudi's is another ([why](differences.md#other-defaults)). Where a setting may stand, and
-which one wins, is told in [Configuration](configuration.md).
+A default in brackets is Apache Hudi's, where pyhudi's is another ([why](differences.md#other-defaults)).
+[Configuration](configuration.md) says where a setting can be made, and which one takes precedence.
 
 This page is made from the source by `make options`.
 """

@@ -141,7 +141,9 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("importlib.metadata").version("pyhudi")
     if name not in _MODULES:
         # With name and object, Python's traceback suggests the closest name.
-        raise AttributeError(f"module 'pyhudi' has no attribute '{name}'", name=name, obj=sys.modules[__name__])
+        advice = importlib.import_module("pyhudi.table.scan.other_names").OF_PACKAGE.get(name)
+        text = f"module 'pyhudi' has no attribute '{name}'" + (f": {advice}" if advice else "")
+        raise AttributeError(text, name=name, obj=sys.modules[__name__])
     try:
         return getattr(importlib.import_module(_MODULES[name]), name)
     except ModuleNotFoundError as error:

@@ -20,7 +20,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 FOLDER = "/tmp/pyhudi"
 #: Pages whose blocks need servers: tests/servers runs them.
-SERVER_PAGES = frozenset({"catalog-sync.md"})
+SERVER_PAGES = frozenset({"catalog-sync.md", "object-stores.md"})
 
 _BLOCK = re.compile(
     r"^(?P<mark><!-- spark -->\n)?```(?P<language>python|sql)\n(?P<code>.*?)^```\n"

@@ -7,8 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.servers.azure_server import azure_server
+from tests.servers.gcs_server import Bucket, gcs_server
 from tests.servers.java_server import free_port, hive_metastore, hive_server
 from tests.servers.s3_server import s3_server
+from tests.servers.stores import Store
+from tests.slow_cases import slow_cases
 
 
 @pytest.fixture(scope="session")
@@ -32,3 +36,30 @@ def bucket(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
     """The storage options of an S3 server with a bucket of the name `bucket`."""
     with s3_server(tmp_path_factory.mktemp("s3"), free_port()) as options:
         yield options
+
+
+@pytest.fixture(scope="session")
+def azure_options(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The storage options of an Azure server with a container of the name `bucket`."""
+    if not os.environ.get("PYHUDI_AZURITE"):
+        pytest.skip("PYHUDI_AZURITE is not set; `make test-servers` sets it where npm is installed")
+    with azure_server(tmp_path_factory.mktemp("azure"), free_port()) as options:
+        yield options
+
+
+@pytest.fixture(scope="session")
+def gcs_options() -> Iterator[dict[str, str]]:
+    """The storage options of a server of Google's API with a bucket of the name `bucket`."""
+    with gcs_server(Bucket()) as options:
+        yield options
+
+
+def _store(request: pytest.FixtureRequest) -> Store:
+    fixture = {"s3": "bucket", "gcs": "gcs_options", "azure": "azure_options"}[request.param]
+    return Store(request.param, request.getfixturevalue(fixture))
+
+
+#: Each kind of store.
+store = pytest.fixture(_store, scope="session", params=("s3", "gcs", "azure"), name="store")
+#: S3, and the others among the long proofs.
+slow_store = pytest.fixture(_store, scope="session", params=slow_cases(("s3", "gcs", "azure"), {"gcs", "azure"}), name="slow_store")

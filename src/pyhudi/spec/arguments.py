@@ -18,6 +18,19 @@ def check_text(value: object, argument: str) -> str:
     return value
 
 
+def check_instant(value: object, argument: str) -> None:
+    """Check an argument that must be an instant, or None; the result of a write is none, though it has one.
+
+    Raises:
+        OptionError: it is of another type.
+    """
+    if value is None or isinstance(value, str):
+        return
+    instant = getattr(value, "instant", None)
+    hint = f"'{instant}', which is its attribute instant" if isinstance(instant, str) else "a text such as '20261201040547825'"
+    raise OptionError(f"{argument} is {value!r:.100}, of type {type(value).__name__}; give {hint}.")
+
+
 def check_strings(value: object, argument: str, what: str = "strings") -> tuple[str, ...]:
     """Return an argument that must be a sequence of strings; a single text is none, since its letters would be taken.
 

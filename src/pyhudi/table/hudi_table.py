@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
+from typing import TYPE_CHECKING, Never
 
 import pyarrow as pa
 
@@ -14,6 +15,7 @@ from pyhudi.table.bootstrap.bootstrap_table import Bootstrap, NewTable, bootstra
 from pyhudi.table.create_new_table import ARGUMENTS, TABLE_TYPE, create_table
 from pyhudi.table.inspect.inspect_table import Inspect
 from pyhudi.table.methods.manage_methods import ManageMethods
+from pyhudi.table.scan.other_names import COLUMNS, OF_TABLE, ROWS, missing
 from pyhudi.timeline.clock import SystemClock
 
 Options = Mapping[str, str]
@@ -161,6 +163,23 @@ class HudiTable(ManageMethods):
 
     def __repr__(self) -> str:
         return f"HudiTable({self.storage.uri!r})"
+
+    if not TYPE_CHECKING:  # what a type checker reports by itself
+
+        def __getattr__(self, name: str) -> Never:
+            raise missing(self, OF_TABLE, name)
+
+        def __getitem__(self, key: object) -> Never:
+            raise TypeError(f"a HudiTable has no items such as [{key!r:.100}]: {COLUMNS}")
+
+        def __iter__(self) -> Never:
+            raise TypeError(f"a HudiTable cannot be iterated: {ROWS}; to_pandas() and to_polars() return data frames")
+
+        def __enter__(self) -> Never:
+            raise TypeError("a HudiTable is no context manager: nothing is held open, and each call is a transaction of its own")
+
+        def __exit__(self, *_: object) -> None:
+            """Needed for `__enter__` to be called."""
 
     @property
     def inspect(self) -> Inspect:

@@ -13,6 +13,7 @@ from pyhudi.service.indexes.run_index_build import LOCK as INDEXING_LOCK
 from pyhudi.service.restore import RestoreResult, execute_restore, pending_restore, plan_restore, planned_result, roll_back_commit
 from pyhudi.service.restore.execute_restore import plans_of
 from pyhudi.spec.actions.rollback import RollbackPlan
+from pyhudi.spec.arguments import check_instant
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
@@ -31,6 +32,7 @@ _SERVICES: Final = (
 
 def restore(storage: Storage, clock: Clock, ids: Ids, target: str | None, *, dry_run: bool, wait_s: float) -> RestoreResult:
     """Restore a table, or continue with a restore that was cut off; see `Services.restore` for errors."""
+    check_instant(target, "to")
     with contextlib.ExitStack() as resources:
         for name, doing in () if dry_run else _SERVICES:  # they run without the table's lock, and would write what is rolled back
             resources.enter_context(exclusive_service(storage, name, doing))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.service import savepoint as service
 from pyhudi.service.savepoint import Savepoint
+from pyhudi.spec.arguments import check_instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
@@ -18,6 +19,7 @@ def create_savepoint(
     storage: Storage, clock: Clock, ids: Ids, instant: str | None, user: str, comment: str, *, dry_run: bool, wait_s: float
 ) -> Savepoint:
     """Make a savepoint; see `Services.savepoint` for errors."""
+    check_instant(instant, "instant")
     with locked_table(storage, wait_s, clock, ids) as table:
         check_notes(table.storage, table.config, table.timeline)
         return service.create_savepoint(table, instant, user, comment, dry_run=dry_run)

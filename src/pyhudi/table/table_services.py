@@ -33,7 +33,7 @@ from pyhudi.txn.heartbeat_settings import heartbeat_settings
 from pyhudi.txn.locked_table import locked_table
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Services(RewriteServices):
     """Table services of one table.
 
@@ -41,6 +41,9 @@ class Services(RewriteServices):
         >>> table.services.rollback(dry_run=True)
         ()
     """
+
+    def __repr__(self) -> str:
+        return f"<services of table {self.storage.uri}>"
 
     def clean(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +36,17 @@ def test_each_command_on_a_table_takes_storage_options_and_prints_json() -> None
         if words[0] not in _WITHOUT_TABLE:
             flags = {flag for parameter in command.params for flag in parameter.opts}
             assert flags >= {"--storage-option", "--json"}, words
+
+
+@pytest.mark.parametrize("command", ["sql", "thriftserver"])
+def test_command_that_needs_spark_says_what_to_install(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("pyhudi.spark")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    result = CliRunner().invoke(main, [command])
+    assert result.exit_code == 1
+    assert result.stderr == f"error: pyhudi {command} needs PySpark here: pip install 'pyhudi[spark]'\n"
 
 
 @pytest.mark.parametrize(

@@ -173,6 +173,12 @@ def test_a_writer_with_another_lock_is_refused(requests: CountingObstore, tmp_pa
         ("s3://b/t", {"key": "A", "AWS_REGION": "eu"}, {"aws_access_key_id": "A", "aws_region": "eu"}),
         ("gs://b/t", {"token": "/key.json", "project": "p"}, {"google_service_account": "/key.json"}),
         ("gs://b/t", {"token": "anon"}, {"google_skip_signature": "true"}),
+        (
+            "gcs://b/t",
+            {"endpoint_url": "http://h:1", "google_bearer_token": "T"},
+            {"google_base_url": "http://h:1", "google_bearer_token": "T"},
+        ),
+        ("az://c/t", {"account_name": "a", "endpoint_url": "e"}, {"azure_storage_account_name": "a", "azure_storage_endpoint": "e"}),
         ("abfss://c@a.dfs.core.windows.net/t", {"account_key": "K"}, {"azure_storage_account_key": "K"}),
     ],
 )
@@ -231,7 +237,8 @@ def test_secrets_are_not_shown_and_tasks_get_them() -> None:
     [
         ("PermissionDeniedError", "403 Forbidden", "Check the credentials"),
         ("GenericError", "<Code>ExpiredToken</Code>", "Check the credentials"),
-        ("GenericError", "404 <Code>NoSuchBucket</Code>", "bucket does not exist"),
+        ("GenericError", "404 <Code>NoSuchBucket</Code>", "bucket or container does not exist"),
+        ("GenericError", "404 <Code>ContainerNotFound</Code>", "bucket or container does not exist"),
         ("GenericError", "Error performing PUT http://169.254.169.254/latest/api/token", "No credentials were found"),
         ("GenericError", "301 PermanentRedirect", "another region"),
     ],

@@ -29,6 +29,8 @@ def expression_of(filters: Sequence[object]) -> pc.Expression:
         >>> str(expression_of([("a", "=", 1), ("b", ">", 2)]))
         '((a == 1) and (b > 2))'
     """
+    if type(filters).__module__.partition(".")[0] == "polars":
+        raise UsageError("the filter is an expression of polars, which table.scan().to_polars().filter(...) takes; here it is SQL text.")
     is_nested = isinstance(filters, list) and filters and all(isinstance(one, list) for one in filters)
     for group in filters if is_nested else [filters]:
         if not isinstance(group, Sequence) or not group or not all(map(_is_test, group)):

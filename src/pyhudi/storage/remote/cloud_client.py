@@ -15,7 +15,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from pyhudi.errors import AlreadyExistsError, HudiError, OptionError, StorageError
-from pyhudi.storage.remote.cloud_options import FAMILIES, store_settings
+from pyhudi.storage.remote.cloud_options import ENDPOINTS, FAMILIES, store_settings
 
 _SCHEMES: Final = {"aws": "s3", "google": "gs"}
 #: One request moves at most a file of some hundred megabytes; obstore's own limit of 30 s would break it off on a slow line.
@@ -26,6 +26,8 @@ _RETRIES: Final = {"max_retries": 6, "retry_timeout": timedelta(seconds=60)}
 
 #: The services of machines in a cloud that give the credentials of their roles.
 _INSTANCE_METADATA: Final = ("169.254.169.254", "metadata.google.internal")
+#: The codes by which S3 and Google Cloud Storage, and Azure, say that there is no such bucket.
+_NO_BUCKET: Final = ("NoSuchBucket", "ContainerNotFound")
 
 
 def open_store(url: str, options: tuple[tuple[str, Any], ...]) -> Any:
@@ -58,7 +60,7 @@ def _open(url: str, options: tuple[tuple[str, Any], ...]) -> Any:
     settings = store_settings(url, {name: dict(value) if isinstance(value, tuple) else value for name, value in options})
     scheme, _, rest = url.partition("://")
     served = _SCHEMES.get(FAMILIES[scheme], scheme)
-    is_plain = settings.get("aws_endpoint", settings.get("azure_storage_endpoint", "")).startswith("http://")
+    is_plain = any(settings.get(name, "").startswith("http://") for name in ENDPOINTS)
     client = {**_TIMEOUTS, **({"allow_http": True} if is_plain else {})}
     try:
         store = importlib.import_module("obstore.store")
@@ -86,15 +88,26 @@ def store_errors(url: str, path: str, *, writes: bool = False) -> Iterator[None]
     except HudiError:
         raise
     except FileNotFoundError as error:
-        if not writes and "NoSuchBucket" not in str(error):
+        if not writes and not _says_no_bucket(error):
             raise FileNotFoundError(f"file '{path}' of table {url} does not exist") from error
-        raise StorageError(
-            f"cannot use '{path}' of table {url}: the bucket or container does not exist, or these credentials do not show it"
-        ) from error
+        raise _no_bucket(url, path) from error
     except Exception as error:
+        if _says_no_bucket(error):
+            raise _no_bucket(url, path) from error
         if type(error).__name__ in ("AlreadyExistsError", "PreconditionError"):
             raise AlreadyExistsError(f"file '{path}' of table {url} exists already") from error
         raise StorageError(f"cannot use '{path}' of table {url}: {_first_line(error)}{_hint(error)}") from error
+
+
+def _says_no_bucket(error: Exception) -> bool:
+    return any(code in str(error) for code in _NO_BUCKET)
+
+
+def _no_bucket(url: str, path: str) -> StorageError:
+    return StorageError(
+        f"cannot use '{path}' of table {url}: the bucket or container does not exist, or these credentials do not show it. Check its name"
+        " and the region"
+    )
 
 
 def _first_line(error: Exception) -> str:
@@ -106,8 +119,6 @@ def _hint(error: Exception) -> str:
     text = str(error)
     if any(host in text for host in _INSTANCE_METADATA):
         return ". No credentials were found: give them as storage options or in the environment, or add the option 'anon': True"
-    if "NoSuchBucket" in text:
-        return ". The bucket does not exist: check its name and the region"
     if type(error).__name__ in ("PermissionDeniedError", "UnauthenticatedError") or "ExpiredToken" in text:
         return (
             ". Check the credentials: they may be missing, expired, or without the right to this bucket. They are storage options ('key',"

@@ -29,7 +29,11 @@ _AWS: Final = {
     "aws_region": "region region_name default_region aws_default_region fs.s3a.endpoint.region",
     "aws_skip_signature": "anon skip_signature",
 }
-_GOOGLE: Final = {"google_service_account": "token service_account", "google_skip_signature": "anon skip_signature"}
+_GOOGLE: Final = {
+    "google_service_account": "token service_account",
+    "google_base_url": "endpoint_url endpoint base_url",
+    "google_skip_signature": "anon skip_signature",
+}
 _AZURE: Final = {
     "azure_storage_account_name": "account_name",
     "azure_storage_account_key": "account_key",
@@ -41,6 +45,8 @@ _AZURE: Final = {
     "azure_skip_signature": "anon skip_signature",
 }
 _NAMES: Final = {"aws": _AWS, "google": _GOOGLE, "azure": _AZURE}
+#: Settings that hold the address of a store.
+ENDPOINTS: Final = ("aws_endpoint", "google_base_url", "azure_storage_endpoint")
 #: Options of fsspec's packages that have no effect here.
 _WITHOUT_EFFECT: Final = frozenset(
     ["project", "use_ssl", "default_fill_cache", "default_cache_type"]

@@ -18,12 +18,15 @@ class StoredObject:
     path: str
 
     def first(self, length: int, *, from_end: bool) -> tuple[int, bytes]:
-        """Return the size, and the beginning or the end; Azure has no ranges from the end, and no store has one of an empty object."""
+        """Return the size, and the beginning or the end; Azure has no ranges from the end, and no store has one of an empty object.
+
+        On Azure the beginning tells the size, and is the whole of a small object.
+        """
         store = self.store
+        if from_end and type(store).__name__ == "AzureStore":
+            size, beginning = self.first(length, from_end=False)
+            return size, beginning if size <= length else self.part(size - length, size)
         with store_errors(self.url, self.path):
-            if from_end and type(store).__name__ == "AzureStore":
-                size = cloud_client.obstore_functions().head(store, self.path)["size"]
-                return size, self.part(max(size - length, 0), size) if size else b""
             try:
                 answer = cloud_client.obstore_functions().get(
                     store, self.path, options={"range": {"suffix": length} if from_end else (0, length)}

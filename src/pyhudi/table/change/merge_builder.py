@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Never, TypeAlias
 
 from pyhudi.errors import UsageError
 from pyhudi.table.change.assigned_values import Assignments, Condition
 from pyhudi.table.change.merge_rows import MergeClause
+from pyhudi.table.scan.other_names import OF_MERGE, missing
 from pyhudi.write.merge_clause import ClauseAction, MatchKind
 from pyhudi.write.write_result import WriteResult
 
@@ -40,6 +41,11 @@ class MergeBuilder:
     def __repr__(self) -> str:
         clauses = "; ".join(f"{clause.rows.value.lower()} {clause.action.value.lower()}" for clause in self._clauses)
         return f"<merge, not executed: {clauses or 'no clause'}; execute() runs it>"
+
+    if not TYPE_CHECKING:  # what a type checker reports by itself
+
+        def __getattr__(self, name: str) -> Never:
+            raise missing(self, OF_MERGE, name)
 
     def when_matched_update(self, set: Assignments | None = None, where: Condition | None = None) -> MergeBuilder:  # noqa: A002
         """Update the rows that match, and that `where` is true for.

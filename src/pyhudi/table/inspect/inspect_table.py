@@ -71,7 +71,7 @@ _LOCK_WAIT_S = 60.0
 _HEALTH = pa.schema({"check": pa.string(), "subject": pa.string(), "problem": pa.string()})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Inspect:
     """What a table consists of; every call looks at the table again.
 
@@ -82,6 +82,9 @@ class Inspect:
 
     storage: Storage
     open_table: OpenTable
+
+    def __repr__(self) -> str:
+        return f"<inspection of table {self.storage.uri}>"
 
     @progress_bar("listing")
     def partitions(self) -> pa.Table:

@@ -14,6 +14,7 @@ from pyhudi.spec.options import merge_options
 from pyhudi.storage.defaults_file import default_write_options
 from pyhudi.table.alter_table_schema import alter_schema
 from pyhudi.table.methods.write_methods import WriteMethods
+from pyhudi.table.scan.other_names import advised
 from pyhudi.table.table_services import Services
 from pyhudi.write.input.alter_columns import AddColumn, Change, DropColumn, RenameColumn, RetypeColumn
 
@@ -31,6 +32,7 @@ class ManageMethods(WriteMethods):
         """
         return Services(self.storage, self.clock, self.ids, refresh=self.refresh)
 
+    @advised
     def alter(
         self,
         *,
@@ -85,6 +87,7 @@ class ManageMethods(WriteMethods):
         """
         return self.services.savepoint(instant, user=user, comment=comment, dry_run=dry_run)
 
+    @advised
     def restore(self, to: str | None = None, *, dry_run: bool = False) -> RestoreResult:
         """Bring the table back to an earlier commit; all later commits are undone. Arguments, errors as in `restore` of `table.services`.
 

@@ -17,8 +17,9 @@ from pyhudi.table.history_table import history
 from pyhudi.table.inspect.action_history import History
 from pyhudi.table.methods.table_handle import TableHandle
 from pyhudi.table.read_table import ChangesFormat, changes, selection
-from pyhudi.table.scan.batch_size import batch_reader
+from pyhudi.table.scan.batch_size import batch_reader, check_row_count
 from pyhudi.table.scan.optional_package import load_package
+from pyhudi.table.scan.other_names import advised
 from pyhudi.table.scan.table_scan import TableScan
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ Options = Mapping[str, str]
 class ReadMethods(TableHandle):
     """The methods of `HudiTable` that read."""
 
+    @advised
     @reread_when_deleted
     def to_arrow(
         self,
@@ -69,6 +71,7 @@ class ReadMethods(TableHandle):
         with progress_bar("read"):
             return read_table(selection(self.storage, columns, filter, as_of, mode, meta_columns=meta_columns, options=options))
 
+    @advised
     @reread_when_deleted
     def to_batches(
         self,
@@ -108,6 +111,7 @@ class ReadMethods(TableHandle):
             return read_batches(selected)
         return batch_reader(selected, batch_size)
 
+    @advised
     def to_pandas(
         self,
         columns: Sequence[str] | None = None,
@@ -142,6 +146,7 @@ class ReadMethods(TableHandle):
         rows = self.to_arrow(columns, filter, as_of, mode, meta_columns=meta_columns, options=options)
         return rows.to_pandas(types_mapper=types_mapper)
 
+    @advised
     def to_polars(
         self,
         columns: Sequence[str] | None = None,
@@ -165,6 +170,7 @@ class ReadMethods(TableHandle):
         frame: pl.DataFrame = polars.from_arrow(self.to_arrow(columns, filter, as_of, mode, meta_columns=meta_columns, options=options))
         return frame
 
+    @advised
     def scan(
         self,
         columns: Sequence[str] | None = None,
@@ -195,6 +201,7 @@ class ReadMethods(TableHandle):
         """
         return TableScan(selection(self.storage, columns, filter, as_of, mode, meta_columns=meta_columns, options=options))
 
+    @advised
     def head(self, num_rows: int = 5) -> pa.Table:
         """Return some rows; no more of the table is read than they need.
 
@@ -224,6 +231,7 @@ class ReadMethods(TableHandle):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_batches().__arrow_c_stream__(requested_schema)
 
+    @advised
     @reread_when_deleted
     @progress_bar("count")
     def count(self, filter: FilterLike | None = None, as_of: str | datetime | None = None) -> int:  # noqa: A002
@@ -243,6 +251,7 @@ class ReadMethods(TableHandle):
         """
         return count_rows(selection(self.storage, None, filter, as_of, "snapshot", meta_columns=False))
 
+    @advised
     @reread_when_deleted
     @progress_bar("changes")
     def changes(
@@ -281,8 +290,11 @@ class ReadMethods(TableHandle):
         return changes(self.storage, since, until, format, meta_columns=meta_columns, schema_at_end=schema_at_end, options=options)
 
     @progress_bar("history")
-    def history(self) -> History:
+    def history(self, limit: int | None = None) -> History:
         """Return one row for each action of the timeline and of its archive, oldest first.
+
+        Args:
+            limit: only so many of the latest actions, 0 or more.
 
         Returns:
             The columns `action` (such as `commit` or `compaction`), `state` (`requested`, `inflight` or `completed`), `requested` and
@@ -291,10 +303,15 @@ class ReadMethods(TableHandle):
             Arrow table; a prompt and a notebook show the latest actions.
 
         Raises:
+            OptionError: `limit` is no integer, or below 0.
             CorruptTableError: a file of the timeline or of its archive is damaged.
 
         Example:
+            >>> table.history(limit=1).num_rows
+            1
             >>> table.history().select(["operation", "requested", "inserted", "updated"]).to_pylist()[-1]
             {'operation': 'UPSERT', 'requested': '20260102040506000', 'inserted': 0, 'updated': 1}
         """
-        return History(history(self.storage))
+        most = None if limit is None else check_row_count(limit, "limit")
+        actions = history(self.storage)
+        return History(actions if most is None else actions.slice(max(actions.num_rows - most, 0)))

@@ -21,6 +21,7 @@ from pyhudi.table.change.merge_builder import MergeBuilder
 from pyhudi.table.change.merge_rows import MergeClause, merge_keys
 from pyhudi.table.methods.read_methods import ReadMethods
 from pyhudi.table.read_table import selection
+from pyhudi.table.scan.other_names import advised
 from pyhudi.table.write_table import write
 from pyhudi.write.input.incoming_data import to_table
 from pyhudi.write.options.validate_options import check_operation
@@ -81,6 +82,7 @@ class WriteMethods(ReadMethods):
         """
         return self._write(Operation.UPSERT, data, options)
 
+    @advised
     def overwrite(
         self,
         data: object,
@@ -114,6 +116,7 @@ class WriteMethods(ReadMethods):
         operation = Operation.INSERT_OVERWRITE_TABLE if whole else Operation.INSERT_OVERWRITE
         return self._write(operation, data, options, partitions=partitions)
 
+    @advised
     @progress_bar("delete")
     def delete(
         self,
@@ -159,6 +162,7 @@ class WriteMethods(ReadMethods):
             Operation.DELETE_PREPPED, read_table(rows), options, prepped=True, read_snapshot=rows.snapshot.timeline.visibility
         )
 
+    @advised
     @progress_bar("update")
     def update(
         self,
@@ -191,6 +195,7 @@ class WriteMethods(ReadMethods):
         changed = updated_rows(self.storage, self.config, chosen, set, where)
         return self._write_changes(changed, options)
 
+    @advised
     def merge(self, source: object, on: str | Sequence[str] | Mapping[str, str] | None = None) -> MergeBuilder:
         """Begin a merge: what happens to rows that match a row of the source, and to rows of the source that match none.
 

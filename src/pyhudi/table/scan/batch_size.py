@@ -21,14 +21,14 @@ def check_batch_size(rows: object) -> int:
     return rows
 
 
-def check_row_count(rows: object) -> int:
+def check_row_count(rows: object, argument: str = "num_rows") -> int:
     """Return how many rows are asked for.
 
     Raises:
         OptionError: it is no integer, or below 0.
     """
     if not isinstance(rows, int) or isinstance(rows, bool) or rows < 0:
-        raise OptionError(f"num_rows is {rows!r:.100}; give a number of rows, 0 or more.")
+        raise OptionError(f"{argument} is {rows!r:.100}; give a number of rows, 0 or more.")
     return rows
 
 

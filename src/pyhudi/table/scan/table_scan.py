@@ -18,6 +18,7 @@ from pyhudi.errors import OptionError, SchemaError, UnsupportedError, did_you_me
 from pyhudi.progress import progress_bar
 from pyhudi.read.execute import Selection, count_rows, narrow, read_batches, read_table
 from pyhudi.table.scan.batch_size import batch_reader, check_batch_size, check_row_count
+from pyhudi.table.scan.other_names import OF_SCAN, missing
 from pyhudi.table.scan.polars_source import lazy_frame
 
 if TYPE_CHECKING:
@@ -56,6 +57,11 @@ class TableScan(ds.UnionDataset):  # type: ignore[misc]  # pyarrow ships no type
     def __repr__(self) -> str:
         condition = "" if self._selected.condition is None else f", filter={self._selected.condition}"
         return f"TableScan({self._uri!r}, columns={list(self._selected.columns)}{condition})"
+
+    if not TYPE_CHECKING:  # what a type checker reports by itself
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing(self, OF_SCAN, name)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a scan cannot be pickled: open the table and scan it in the process that reads")

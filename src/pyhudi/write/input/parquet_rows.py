@@ -66,7 +66,8 @@ def _read_file(storage: Storage, name: str, path: str) -> pa.Table:
         with storage.open_input(name) as source:
             return pq.ParquetFile(source, page_checksum_verification=True).read()
     except FileNotFoundError:
-        raise UsageError(f"There is no file '{path}': data that are a text are the path of a Parquet file.") from None
+        hint = " A condition is where='...'." if any(sign in path for sign in "=<>") else ""
+        raise UsageError(f"There is no file '{path}': data that are a text are the path of a Parquet file.{hint}") from None
     except pa.ArrowInvalid as error:
         raise UsageError(f"The file '{path}' is no Parquet file, or is damaged: {error}") from None
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The commands that look at a table, on a table of a real S3 server."""
+"""The commands that look at a table, on tables of object stores."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from click.testing import CliRunner
 
 from pyhudi import HudiTable
 from pyhudi.cli.main import main
+from tests.servers.stores import Store
 
-PATH = "s3://bucket/commands/trips"
+PATH = "commands/trips"
 
 
 @pytest.fixture(scope="module")
-def first_instant(bucket: dict[str, str]) -> str:
+def first_instant(slow_store: Store) -> str:
     schema = pa.schema({"id": pa.int64(), "city": pa.string()})
-    table = HudiTable.create(PATH, schema, name="trips", keys=["id"], storage_options=bucket)
+    table = HudiTable.create(slow_store.url(PATH), schema, name="trips", keys=["id"], storage_options=slow_store.options)
     first = table.insert([{"id": 1, "city": "oslo"}])
     table.upsert([{"id": 1, "city": "rome"}, {"id": 2, "city": "lima"}])
     assert first.instant is not None
@@ -43,20 +44,20 @@ def first_instant(bucket: dict[str, str]) -> str:
         ("health", [], 0),
     ],
 )
-def test_a_command_works_on_a_table_of_s3(
-    bucket: dict[str, str], first_instant: str, command: str, arguments: list[str], rows: int
+def test_a_command_works_on_a_table_of_a_store(
+    slow_store: Store, first_instant: str, command: str, arguments: list[str], rows: int
 ) -> None:
-    options = [part for name, value in bucket.items() for part in ("--storage-option", f"{name}={value}")]
+    options = [part for name, value in slow_store.options.items() for part in ("--storage-option", f"{name}={value}")]
     arguments = [first_instant if argument == "FIRST" else argument for argument in arguments]
-    result = CliRunner().invoke(main, [command, PATH, *arguments, "--json", *options], catch_exceptions=False)
+    result = CliRunner().invoke(main, [command, slow_store.url(PATH), *arguments, "--json", *options], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     assert len([json.loads(line) for line in result.stdout.splitlines()]) == rows
 
 
-def test_tables_of_a_bucket_are_listed_and_named_in_the_error_of_their_folder(bucket: dict[str, str], first_instant: str) -> None:
-    options = [part for name, value in bucket.items() for part in ("--storage-option", f"{name}={value}")]
-    folder = PATH.rpartition("/")[0]
-    assert PATH in CliRunner().invoke(main, ["ls", folder, *options], catch_exceptions=False).output
+def test_tables_of_a_bucket_are_listed_and_named_in_the_error_of_their_folder(slow_store: Store, first_instant: str) -> None:
+    options = [part for name, value in slow_store.options.items() for part in ("--storage-option", f"{name}={value}")]
+    folder = slow_store.url("commands")
+    assert slow_store.url(PATH) in CliRunner().invoke(main, ["ls", folder, *options], catch_exceptions=False).output
     result = CliRunner().invoke(main, ["show", folder, *options], catch_exceptions=False)
     assert result.exit_code == 1
     assert f"`pyhudi ls {folder}`" in result.output
