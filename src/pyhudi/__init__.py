@@ -14,6 +14,8 @@ from pyhudi import errors
 
 if TYPE_CHECKING:
     from pyhudi.keygen.user import RecordKeyGenerator, register_key_generator
+    from pyhudi.locks.custom_lock import CustomLockProvider, register_lock_provider
+    from pyhudi.locks.lock_provider import ProviderLock
     from pyhudi.merge.custom import RecordMerger, register_merger
     from pyhudi.service.archival.archival_result import ArchivalResult
     from pyhudi.service.cleaning.clean_result import CleanResult
@@ -53,6 +55,7 @@ __all__ = [
     "CommitCallback",
     "CommitCallbackMessage",
     "CompactionResult",
+    "CustomLockProvider",
     "DeduplicationResult",
     "FileHistory",
     "HudiTable",
@@ -62,6 +65,7 @@ __all__ = [
     "PartitionRepair",
     "PreCommitValidator",
     "PropertyChange",
+    "ProviderLock",
     "RecordKeyGenerator",
     "RecordMerger",
     "RestoreResult",
@@ -82,6 +86,7 @@ __all__ = [
     "list_tables",
     "register_commit_callback",
     "register_key_generator",
+    "register_lock_provider",
     "register_merger",
     "register_metrics_reporter",
     "register_partitioner",
@@ -98,6 +103,7 @@ _MODULES = {
     "CommitCallback": "pyhudi.service.reporting.commit_callback",
     "CommitCallbackMessage": "pyhudi.service.reporting.commit_callback",
     "CompactionResult": "pyhudi.service.compaction.compaction_result",
+    "CustomLockProvider": "pyhudi.locks.custom_lock",
     "DeduplicationResult": "pyhudi.table.repair.repair_result",
     "FileHistory": "pyhudi.table.inspect.file_status",
     "HudiTable": "pyhudi.table.hudi_table",
@@ -107,6 +113,7 @@ _MODULES = {
     "PartitionRepair": "pyhudi.table.repair.repair_result",
     "PreCommitValidator": "pyhudi.write.options.validators",
     "PropertyChange": "pyhudi.table.repair.repair_result",
+    "ProviderLock": "pyhudi.locks.lock_provider",
     "RecordKeyGenerator": "pyhudi.keygen.user",
     "RecordMerger": "pyhudi.merge.custom",
     "RestoreResult": "pyhudi.service.restore.restore_result",
@@ -125,6 +132,7 @@ _MODULES = {
     "list_tables": "pyhudi.table.find_tables",
     "register_commit_callback": "pyhudi.service.reporting.commit_callback",
     "register_key_generator": "pyhudi.keygen.user",
+    "register_lock_provider": "pyhudi.locks.custom_lock",
     "register_merger": "pyhudi.merge.custom",
     "register_metrics_reporter": "pyhudi.service.reporting.metrics_reporter",
     "reported_metrics": "pyhudi.service.reporting.stored_metrics",

@@ -68,6 +68,10 @@ def hive_metastore(folder: Path, port: int) -> Iterator[str]:
         "datanucleus.schema.autoCreateAll": "true",
         "datanucleus.connectionPoolingType": "HIKARICP",
         "hive.in.test": "true",
+        "hive.compactor.initiator.on": "true",  # housekeeping: locks without heartbeats end
+        "hive.txn.timeout": "6s",
+        "hive.timedout.txn.reaper.start": "1s",
+        "hive.timedout.txn.reaper.interval": "1s",
     }
     options = [f"-D{key}={text}" for key, text in properties.items()]
     main = "org.apache.hadoop.hive.metastore.HiveMetaStore"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,11 +23,8 @@ GLUE = "hoodie.datasource.meta.sync.glue"
 
 
 @pytest.fixture(scope="module")
-def glue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+def glue(boto3_path: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """The options of a sync with Glue."""
-    command = [os.environ["PYHUDI_SERVERS_PYTHON"], "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
-    packages = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-    sys.path.append(packages)
     with s3_server(tmp_path_factory.mktemp("glue"), free_port()) as server:
         yield {
             f"{HIVE}.mode": "glue",
@@ -39,7 +33,6 @@ def glue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
             "hoodie.aws.access.key": server["key"],
             "hoodie.aws.secret.key": server["secret"],
         }
-    sys.path.remove(packages)
 
 
 @pytest.fixture

@@ -6,10 +6,13 @@ import time
 from collections.abc import Callable
 from typing import Final, Protocol
 
+from pyhudi.codec.xxhash import xxh64
 from pyhudi.storage.storage_protocol import Storage
 
 _FIRST_PAUSE_S: Final = 0.05
 _LONGEST_PAUSE_S: Final = 1.0
+#: Of `HashID`.
+_SEED: Final = 0xFFFFFFFFDABADABA
 
 
 class ProviderLock(Protocol):
@@ -71,3 +74,14 @@ def poll(try_lock: Callable[[], bool], timeout_s: float, pause: Callable[[float]
         pause(min(pause_s, left_s))
         pause_s = min(pause_s * 1.5, _LONGEST_PAUSE_S)
     return True
+
+
+def hash_of_uri(uri: str) -> str:
+    """Return the name that providers give a table's lock which form it from the table's base path. Rules: `HashID`, `FSUtils.s3aToS3`.
+
+    Example:
+        >>> hash_of_uri("s3a://b/t")
+        '45205BCC2F82AB53'
+    """
+    same = f"s3://{uri.removeprefix('s3a://')}" if uri.startswith("s3a://") else uri
+    return f"{xxh64(same.encode(), _SEED):016X}"

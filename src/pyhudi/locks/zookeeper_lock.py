@@ -15,10 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pyhudi.codec.xxhash import xxh64
 from pyhudi.errors import OptionError, StorageError
 from pyhudi.locks.holder import new_holder_id
-from pyhudi.locks.lock_provider import ProviderLock
+from pyhudi.locks.lock_provider import ProviderLock, hash_of_uri
 from pyhudi.spec.options import Options
 from pyhudi.spec.table import table_keys
 from pyhudi.storage.storage_protocol import Storage
@@ -35,8 +34,6 @@ CONNECTION: Final = "hoodie.write.lock.zookeeper.connection_timeout_ms"
 _MARK: Final = "lock-"
 _DEFAULT_PORT: Final = "2181"
 _IMPLICIT_KEY: Final = "lock_key"
-#: Of `HashID`.
-_SEED: Final = 0xFFFFFFFFDABADABA
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +90,7 @@ def implicit_base_path(uri: str) -> str:
         >>> implicit_base_path("s3a://b/t")
         '/tmp/45205BCC2F82AB53'
     """
-    same = f"s3://{uri.removeprefix('s3a://')}" if uri.startswith("s3a://") else uri
-    return f"/tmp/{xxh64(same.encode(), _SEED):016X}"  # noqa: S108 - a node of ZooKeeper, not a folder
+    return f"/tmp/{hash_of_uri(uri)}"  # noqa: S108 - a node of ZooKeeper, not a folder
 
 
 def _provider(options: Options, name: str, base_path: str, lock_key: str) -> ZooKeeperProvider:
