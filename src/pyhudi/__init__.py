@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyhudi.service.clustering.clustering_result import ClusteringResult
     from pyhudi.service.compaction.compaction_result import CompactionResult
     from pyhudi.service.indexes.change_indexes import IndexChange
+    from pyhudi.service.lock_audit_service import LockAuditCleanup, LockAuditReport, LockAuditStatus
     from pyhudi.service.partition_ttl.ttl_result import TtlResult
     from pyhudi.service.reporting.commit_callback import CommitCallback, CommitCallbackMessage, register_commit_callback
     from pyhudi.service.reporting.metrics_reporter import MetricsReporter, register_metrics_reporter
@@ -60,6 +61,9 @@ __all__ = [
     "FileHistory",
     "HudiTable",
     "IndexChange",
+    "LockAuditCleanup",
+    "LockAuditReport",
+    "LockAuditStatus",
     "MergeBuilder",
     "MetricsReporter",
     "PartitionRepair",
@@ -108,6 +112,9 @@ _MODULES = {
     "FileHistory": "pyhudi.table.inspect.file_status",
     "HudiTable": "pyhudi.table.hudi_table",
     "IndexChange": "pyhudi.service.indexes.change_indexes",
+    "LockAuditCleanup": "pyhudi.service.lock_audit_service",
+    "LockAuditReport": "pyhudi.service.lock_audit_service",
+    "LockAuditStatus": "pyhudi.service.lock_audit_service",
     "MergeBuilder": "pyhudi.table.change.merge_builder",
     "MetricsReporter": "pyhudi.service.reporting.metrics_reporter",
     "PartitionRepair": "pyhudi.table.repair.repair_result",

@@ -135,6 +135,20 @@ def test_writers_on_one_store_lose_and_double_nothing_though_one_is_killed(bucke
     assert len(set(keys) - written) <= 1, "the killed writer may have completed a commit that it could not report any more"
 
 
+def test_writes_record_the_lock_where_its_audit_is_on(bucket: dict[str, str]) -> None:
+    table = HudiTable.create("s3://bucket/audited", SCHEMA, name="t", keys=["id"], storage_options=bucket)
+    table.upsert([{"id": 1, "v": "a"}])
+    assert table.services.set_lock_audit(enabled=True).files == 0
+    table.upsert([{"id": 2, "v": "b"}])
+    table.services.savepoint()
+    assert table.services.lock_audit().files > 1
+    report = table.services.validate_lock_audit()
+    assert (report.result, report.transactions) == ("PASSED", table.services.lock_audit().files)
+    table.services.set_lock_audit(enabled=False)
+    table.upsert([{"id": 3, "v": "c"}])
+    assert table.services.lock_audit().files == report.transactions
+
+
 def test_one_row_is_written_by_twenty_requests_and_read_by_four(bucket: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     counting = CountingObstore()
     monkeypatch.setattr(cloud_client, "obstore_functions", lambda: counting)

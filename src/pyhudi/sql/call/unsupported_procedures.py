@@ -6,7 +6,6 @@ from typing import Final
 
 _REASONS: Final = {
     "bucket numbers by partition come with a later release": "partition_bucket_index_manager",
-    "several writers at a time come with a later release": ("set_audit_lock show_audit_lock_status validate_audit_lock cleanup_audit_lock"),
 }
 #: Reason by name.
 LATER: Final = {name: reason for reason, names in _REASONS.items() for name in names.split()}
