@@ -1,12 +1,14 @@
 """Markers: the names of data files that a write was about to make, so that nothing it leaves behind is lost sight of.
 
-Rules: `DirectWriteMarkers`, `TimelineServerBasedWriteMarkers`; docs/format/concurrency.md#markers. Markers of both kinds are read, direct
-ones are written (by `pyhudi.kernels.tasks.write_task`).
+Rules: `DirectWriteMarkers`, `TimelineServerBasedWriteMarkers`; docs/format/concurrency.md#markers. Markers of both kinds are read, also
+where both are in one folder, as a service leaves them that one program began and another one continued; `pyhudi.markers` writes them.
 """
 
 from __future__ import annotations
 
+import itertools
 import logging
+import re
 from collections.abc import Collection, Iterable, Iterator
 
 from pyhudi.errors import CorruptTableError, HudiError
@@ -18,6 +20,7 @@ from pyhudi.storage.temporary_files import is_left_over
 
 _log = logging.getLogger(__name__)
 _MAX_BATCH_BYTES = 256 << 20
+_JOINED = re.compile(r"(\.marker\.(?:CREATE|MERGE|APPEND)),(?=[^\n])")
 
 
 def marked_files(storage: Storage, instant: str) -> frozenset[str] | None:
@@ -46,17 +49,23 @@ def _markers(storage: Storage, instant: str) -> list[Marker] | None:
     listing = storage.list(folder)
     if not listing and storage.stat(folder) is None:
         return None
-    if any(status.name == TYPE_FILE for status in listing):
-        names: Iterator[str] = (
-            line
-            for status in listing
-            if BATCH_FILE.fullmatch(status.name)
-            for line in storage.read(status.path, max_bytes=_MAX_BATCH_BYTES).decode().splitlines()
-            if line
-        )
-    else:
-        names = (path.removeprefix(f"{folder}/") for path in _files_below(storage, listing))
-    return [_marker(name, instant) for name in names]
+    batched = [status for status in listing if BATCH_FILE.fullmatch(status.name)]
+    lines = (line for status in batched for line in _lines(storage.read(status.path, max_bytes=_MAX_BATCH_BYTES)))
+    others = [status for status in listing if status not in batched and status.name != TYPE_FILE]
+    paths = (path.removeprefix(f"{folder}/") for path in _files_below(storage, others))
+    return [_marker(name, instant) for name in itertools.chain(lines, paths)]
+
+
+def _lines(content: bytes) -> Iterator[str]:
+    """Yield the markers of a file `MARKERS<n>`.
+
+    A restarted timeline server of Apache Hudi joins the markers that it had written before with commas. A last line without its end, where
+    a file system does not replace files whole, precedes no data file: the writer has not got an answer.
+    """
+    lines = _JOINED.sub(r"\1\n", content.decode()).split("\n")
+    yield from (line for line in lines[:-1] if line)
+    if lines[-1] and parse_marker(lines[-1]) is not None:
+        yield lines[-1]
 
 
 def delete_unlisted(storage: Storage, instant: str, listed: Collection[str]) -> None:

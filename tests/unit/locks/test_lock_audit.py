@@ -32,7 +32,7 @@ def a_lock(stored: Object, clock: Time, audited) -> StorageLock:
     return StorageLock(stored, StorageProvider(100, 10), "s3://b/t/lock", clock, clock.elapsed, clock.pause, audited)
 
 
-def records(storage) -> list[list[dict]]:
+def records(storage) -> list[list[dict[str, object]]]:
     return [[json.loads(line) for line in storage.read(one.path).splitlines()] for one in storage.list(AUDIT_FOLDER)]
 
 
@@ -78,7 +78,9 @@ def test_lock_without_audit_reads_no_config() -> None:
     provider = StorageProvider()
     assert with_audit(provider, ["pyhudi-lock-provider-0.json"]) is provider
     assert with_audit(provider, [CONFIG_NAME]) == provider
-    assert with_audit(provider, [CONFIG_NAME]).may_audit
+    audited = with_audit(provider, [CONFIG_NAME])
+    assert isinstance(audited, StorageProvider)
+    assert audited.may_audit
     other = FileSystemProvider()
     assert with_audit(other, [CONFIG_NAME]) is other
 
