@@ -33,7 +33,13 @@ def markers_of(storage: Storage, instant: str, settings: MarkerSettings, driver_
     if not _is_batched(storage, settings, driver_host):
         yield DIRECT_MARKERS
         return
-    with contextlib.closing(MarkerBatches(storage, instant, settings)) as batches, contextlib.ExitStack() as stack:
+    try:
+        started = MarkerBatches(storage, instant, settings)
+    except RuntimeError as error:
+        _log.warning("markers of %s are files of their own: %s", instant, error)  # the system starts no more threads
+        yield DIRECT_MARKERS
+        return
+    with contextlib.closing(started) as batches, contextlib.ExitStack() as stack:
         if driver_host is None:
             yield BatchedMarkers(batches)
             return

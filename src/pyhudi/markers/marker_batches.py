@@ -81,16 +81,19 @@ class MarkerBatches:
                     return
                 requests, self._waiting = self._waiting, []
                 number = self._free.popleft()
-            self._pool.submit(self._write, number, requests)
+            try:
+                self._pool.submit(self._write, number, requests)
+            except RuntimeError:  # the system starts no more threads
+                self._write(number, requests)
 
     def _write(self, number: int, requests: list[_Request]) -> None:
-        failure: Exception | None = None
+        failure: BaseException | None = None
         content = self._contents[number] + "".join(f"{request.line}\n" for request in requests)
         try:
             self._write_type()
             self._storage.replace(f"{self._folder}/MARKERS{number}", content.encode())
             self._contents[number] = content
-        except Exception as error:  # noqa: BLE001 - it belongs to the threads that wait
+        except BaseException as error:  # noqa: BLE001 - it belongs to the threads that wait
             failure = error
         with self._changed:
             if failure is not None:
@@ -111,7 +114,7 @@ class MarkerBatches:
                 self._has_type = True
 
 
-def _of_this_request(failure: Exception) -> Exception:
+def _of_this_request(failure: BaseException) -> StorageError:
     """Return an error for one of the threads that wait: each raises its own."""
     reason = failure if isinstance(failure, HudiError | OSError) else f"{type(failure).__name__}: {failure}"
     error = StorageError(f"a marker could not be written: {reason}")

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from pyhudi.engine.engine_protocol import driver_host
 from pyhudi.errors import AlreadyExistsError
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.locks.choose_lock import unprovided, with_lock_provider
@@ -127,7 +126,7 @@ def _carry_out(
     txn.table = give_way(txn.table, work.plan.changed_groups, work.plan.replaced_groups, config.options)
     txn.start(profile, schema_json=work.schema.avro_json, history=history_of(work.schema.columns))
     _create_layout_files(txn.table.storage, work.plan)
-    with markers_of(unprovided(txn.table.storage), txn.instant, config.markers, driver_host(tagger.engine)) as markers:
+    with markers_of(unprovided(txn.table.storage), txn.instant, config.markers, tagger.driver_host) as markers:
         results = work.batch.run_tasks(work.plan, markers)
     if work.plan.is_stream and not results and not config.commits_empty:
         return results, None, tuple

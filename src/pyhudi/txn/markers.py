@@ -30,7 +30,7 @@ def marked_files(storage: Storage, instant: str) -> frozenset[str] | None:
     Raises:
         CorruptTableError: an entry is not the name of a marker.
     """
-    markers = _markers(storage, instant)
+    markers = list_markers(storage, instant)
     return None if markers is None else frozenset(marker.data_path for marker in markers if marker.type is not MarkerType.APPEND)
 
 
@@ -41,10 +41,15 @@ def marked_appends(storage: Storage, instant: str) -> frozenset[str]:
     Raises:
         CorruptTableError: an entry is not the name of a marker.
     """
-    return frozenset(marker.data_path for marker in _markers(storage, instant) or () if marker.type is MarkerType.APPEND)
+    return frozenset(marker.data_path for marker in list_markers(storage, instant) or () if marker.type is MarkerType.APPEND)
 
 
-def _markers(storage: Storage, instant: str) -> list[Marker] | None:
+def list_markers(storage: Storage, instant: str) -> list[Marker] | None:
+    """Return the markers of an instant, whatever their kind; None when there is no folder of markers.
+
+    Raises:
+        CorruptTableError: an entry is not the name of a marker.
+    """
     folder = marker_folder(instant)
     listing = storage.list(folder)
     if not listing and storage.stat(folder) is None:
@@ -72,7 +77,7 @@ def delete_unlisted(storage: Storage, instant: str, listed: Collection[str]) -> 
     """Delete the files that markers of an instant name and its statistics do not: left by attempts that were
     repeated.
     """
-    marked = {marker.data_path for marker in _markers(storage, instant) or ()}
+    marked = {marker.data_path for marker in list_markers(storage, instant) or ()}
     for path in sorted(marked.difference(listed)):
         storage.delete(path)
 

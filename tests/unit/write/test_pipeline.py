@@ -57,6 +57,7 @@ class StreamingEngine:
     reason: str = "a test"
     engine: LocalEngine = field(default_factory=LocalEngine)
     service_engine: None = None
+    driver_host: None = None
     columns: pa.Schema = SCHEMA
 
     @contextlib.contextmanager

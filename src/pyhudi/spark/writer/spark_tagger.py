@@ -21,6 +21,7 @@ from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.keygen.choose_generator import key_generator
 from pyhudi.markers.marker_route import MarkerRoute
 from pyhudi.schema.meta_columns import is_meta_column
+from pyhudi.spark.engine.task_engine import SparkEngine
 from pyhudi.spark.input.small_input import estimated_rows
 from pyhudi.spark.jvm.frame_schema import arrow_schema
 from pyhudi.spark.writer.bulk_insert import arrange, bulk_write
@@ -92,6 +93,11 @@ class SparkTagger:
     def service_engine(self) -> None:
         """Table services that follow the write run in threads of the driver."""
         return
+
+    @property
+    def driver_host(self) -> str:
+        """The address by which executors reach the driver."""
+        return SparkEngine(self.frame.sparkSession).driver_host
 
     @property
     def columns(self) -> pa.Schema:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.engine.engine_protocol import Engine
+from pyhudi.engine.engine_protocol import Engine, driver_host
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import UsageError
 from pyhudi.index.resolve_index import BatchKeys
@@ -89,6 +89,11 @@ class LocalTagger:
     def service_engine(self) -> Engine:
         """The engine of the write."""
         return self.engine
+
+    @property
+    def driver_host(self) -> str | None:
+        """That of the engine."""
+        return driver_host(self.engine)
 
     @property
     def columns(self) -> pa.Schema | None:

@@ -159,6 +159,11 @@ class Tagger(Protocol):
         ...
 
     @property
+    def driver_host(self) -> str | None:
+        """By which address the tasks that write reach this process; None where they run in it."""
+        ...
+
+    @property
     def columns(self) -> pa.Schema | None:
         """The columns of the rows, meta columns included; None for a write without rows."""
         ...
