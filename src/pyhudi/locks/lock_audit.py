@@ -119,7 +119,7 @@ def decode_records(data: bytes) -> list[AuditRecord]:
 
 
 class LockAudit:
-    """The file of one holder, which is written anew as a whole with each record."""
+    """The file of one holder, which each record replaces as a whole."""
 
     def __init__(self, storage: Storage, owner: str, begin_ms: int) -> None:
         """Write nothing yet; the lock was taken at `begin_ms`."""

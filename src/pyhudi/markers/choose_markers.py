@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import secrets
 from collections.abc import Iterator
 from typing import Final
 
+from pyhudi.locks.holder import new_holder_id
 from pyhudi.markers.marker_batches import BatchedMarkers, MarkerBatches
 from pyhudi.markers.marker_route import DIRECT_MARKERS, MarkerRoute
 from pyhudi.markers.marker_server import serving
@@ -44,7 +44,7 @@ def markers_of(storage: Storage, instant: str, settings: MarkerSettings, driver_
             yield BatchedMarkers(batches)
             return
         try:
-            route: MarkerRoute = stack.enter_context(serving(batches, driver_host, secrets.token_hex()))
+            route: MarkerRoute = stack.enter_context(serving(batches, driver_host, new_holder_id()))
         except OSError as error:
             _log.warning("markers of %s are files of their own: no server can listen at %s: %s", instant, driver_host, error)
             route = DIRECT_MARKERS

@@ -55,12 +55,14 @@ class LockAuditReport(ShownResult):
     """What the audit of a table's lock shows.
 
     Attributes:
-        result: `PASSED`, `WARNING` (a holder did not release the lock, or a file is damaged) or `FAILED` (two held it at a time).
+        result: `PASSED`, `WARNING` (a holder did not release the lock) or `FAILED` (two held it at a time, or a file is damaged).
+        files: how many files of records there are.
         transactions: how many times the lock was held, by the files that can be read.
         issues: each issue, those of a failure first.
     """
 
     result: str
+    files: int
     transactions: int
     issues: tuple[str, ...]
 
@@ -123,13 +125,14 @@ def lock_audit_status(storage: Storage) -> LockAuditStatus:
 def validate_lock_audit(storage: Storage) -> LockAuditReport:
     """Check that no holder took the lock before the one before it had released it, or its lock had expired."""
     windows, damaged = [], []
-    for status in _files(storage):
+    files = _files(storage)
+    for status in files:
         try:
             windows.append(_window(status.name, decode_records(storage.read(status.path, max_bytes=_MAX_BYTES))))
         except FileNotFoundError:
             continue  # deleted meanwhile
         except ValueError as error:
-            damaged.append(f"[WARNING] {status.name} => it cannot be read: {error}")
+            damaged.append(f"[ERROR] Failed to parse audit file: {status.name} ({error})")
     windows.sort(key=lambda one: (one.begin_ms, one.name))
     overlaps = _overlaps(windows)
     open_ended = [
@@ -137,9 +140,8 @@ def validate_lock_audit(storage: Storage) -> LockAuditReport:
         for one in windows
         if not one.has_end
     ]
-    issues = (*overlaps, *open_ended, *damaged)
-    failed = bool(overlaps) or (bool(damaged) and not windows)
-    return LockAuditReport("FAILED" if failed else "WARNING" if issues else "PASSED", len(windows), issues)
+    errors, issues = (*overlaps, *damaged), (*overlaps, *damaged, *open_ended)
+    return LockAuditReport("FAILED" if errors else "WARNING" if issues else "PASSED", len(files), len(windows), issues)
 
 
 def clean_lock_audit(storage: Storage, clock: Clock, age_days: int, *, dry_run: bool) -> LockAuditCleanup:

@@ -130,10 +130,10 @@ def test_audit_of_locks(trips):
     assert (name, enabled) == ("trips", True)
     assert config.endswith("/.hoodie/.locks/audit_enabled.json")
     assert folder.endswith("/.hoodie/.locks/audit")
-    nothing = ("trips", "PASSED", 0, 0, "No audit files found - nothing to validate")
+    nothing = ("trips", "PASSED", 0, 0, "No audit folder found - nothing to validate")
     assert trips("CALL validate_audit_lock(table => 'trips')") == [nothing]
     cleaned = "CALL cleanup_audit_lock(table => 'trips', dry_run => true, age_days => 30)"
-    assert trips(cleaned) == [("trips", 0, True, 30, "No audit files older than 30 days found")]
+    assert trips(cleaned) == [("trips", 0, True, 30, "No audit folder found - nothing to cleanup")]
     path = config.removesuffix("/.hoodie/.locks/audit_enabled.json")
     assert trips(f"CALL set_audit_lock(path => '{path}', state => 'disabled')")[0][:2] == (path, "disabled")
     assert trips("CALL show_audit_lock_status(table => 'trips')")[0][1] is False

@@ -60,7 +60,7 @@ class AuditServices(VersionServices):
         """Check by its audit that no two writers held the table's lock at a time.
 
         Returns:
-            `PASSED`; `WARNING` when a holder ended without releasing the lock, or a file is damaged; `FAILED` when two held it at a time.
+            `PASSED`; `WARNING` when a holder ended without releasing the lock; `FAILED` when two held it at a time, or a file is damaged.
 
         Example:
             >>> table.services.validate_lock_audit().result
@@ -74,6 +74,9 @@ class AuditServices(VersionServices):
         Args:
             age_days: files that did not change for more than so many days.
             dry_run: only return what would be deleted.
+
+        Returns:
+            The files that were deleted, or would be.
 
         Raises:
             UsageError: the age is negative.

@@ -33,18 +33,27 @@ def _show_status(call: ProcedureCall) -> Iterator[Row]:
 
 def _validate(call: ProcedureCall) -> Iterator[Row]:
     report = call.open().services.validate_lock_audit()
-    details = ", ".join(report.issues)
-    if not details and report.transactions:
-        details = "All audit lock transactions validated successfully"
-    yield _name(call), report.result, report.transactions, len(report.issues), details or "No audit files found - nothing to validate"
+    damaged = report.files - report.transactions
+    counts = f"Audit Files: {report.files} total, {report.transactions} parsed successfully, {damaged} failed to parse"
+    if not report.files:
+        details = "No audit folder found - nothing to validate"
+    elif report.issues:
+        details = f"{counts}. {', '.join(report.issues)}"
+    else:
+        details = f"All audit lock transactions validated successfully. {counts}"
+    yield _name(call), report.result, report.transactions, len(report.issues), details
 
 
 def _clean_up(call: ProcedureCall) -> Iterator[Row]:
     age_days, dry_run = call.number("age_days"), call.flag("dry_run")
     if age_days <= 0:
         raise UsageError(f"CALL {call.procedure.name}: age_days is {age_days}; it must be 1 or more.")
-    count = len(call.open().services.clean_lock_audit(age_days, dry_run=dry_run).files)
-    if not count:
+    services = call.open().services
+    has_files = services.lock_audit().files > 0
+    count = len(services.clean_lock_audit(age_days, dry_run=dry_run).files)
+    if not has_files:
+        message = "No audit folder found - nothing to cleanup"
+    elif not count:
         message = f"No audit files older than {age_days} days found"
     elif dry_run:
         message = f"Dry run: Would delete {count} audit files older than {age_days} days"
