@@ -28,7 +28,7 @@ from pyhudi.locks.dynamodb_item import (
     connect_dynamodb,
 )
 from pyhudi.locks.holder import new_holder_id
-from pyhudi.locks.lock_provider import ProviderLock, hash_of_uri, poll
+from pyhudi.locks.lock_provider import ProviderLock, hash_of_uri, other_table_note, poll
 from pyhudi.locks.renewal import Renewal
 from pyhudi.spec.options import Options
 from pyhudi.spec.table import table_keys
@@ -207,11 +207,7 @@ class DynamoDBLock:
         if self._last_read is None:
             return f"The lock {self._name} was released just now."
         item = self._last_read[0]
-        other = (
-            f" That is the lock of another table, {item.data}: give each table its own {PARTITION_KEY}."
-            if item.data and item.data != self._table
-            else ""
-        )
+        other = other_table_note(item.data, self._table, PARTITION_KEY)
         return (
             f"The lock {self._name} is of owner {item.owner}; that of a dead writer ends {item.lease_ms / 1000:g} s after its last"
             f" renewal.{other}"

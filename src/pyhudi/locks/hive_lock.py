@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from pyhudi.clients.metastore_client import MetastoreClient, connect, load_bindings
 from pyhudi.errors import CatalogError, OptionError, StorageError
-from pyhudi.locks.lock_provider import ProviderLock, poll
+from pyhudi.locks.lock_provider import ProviderLock, other_table_note, poll
 from pyhudi.locks.renewal import Renewal
 from pyhudi.spec.options import Options
 from pyhudi.storage.storage_protocol import Storage
@@ -148,7 +148,7 @@ class HiveLock:
         if not locks:
             return f"The lock on {name} of the Hive metastore was released just now."
         agent = locks[0].agentInfo or "Unknown"
-        return f"{_description(locks[0], name)}. {_other_table(agent, self._table)}{advice}"
+        return f"{_description(locks[0], name)}.{_other_table(agent, self._table)} {advice}"
 
     def _is_granted(self) -> bool:
         """Join the queue, or ask whether the request has come first."""
@@ -244,7 +244,5 @@ def _description(lock: Any, name: str) -> str:
 
 def _other_table(agent: str, table: str) -> str:
     """Say that the holder locks another table by the same name, if that is so."""
-    other = agent.removeprefix(_AGENT).rpartition(", process ")[0]
-    if not agent.startswith(_AGENT) or other == table:
-        return ""
-    return f"That is the lock of another table, {other}: give each table its own {DATABASE} and {TABLE}. "
+    other = agent.removeprefix(_AGENT).rpartition(", process ")[0] if agent.startswith(_AGENT) else ""
+    return other_table_note(other, table, f"{DATABASE} and {TABLE}")

@@ -85,3 +85,18 @@ def hash_of_uri(uri: str) -> str:
     """
     same = f"s3://{uri.removeprefix('s3a://')}" if uri.startswith("s3a://") else uri
     return f"{xxh64(same.encode(), _SEED):016X}"
+
+
+def other_table_note(holder: str, table: str, options: str) -> str:
+    """Return a sentence for the error of a writer that waits for the lock of another table, `""` where it is the same table.
+
+    Args:
+        holder: the URI of the table that the holder locks, `""` where it is not known.
+        table: that of the writer.
+        options: which say where the lock is.
+
+    Example:
+        >>> other_table_note("/data/b", "/data/a", "hoodie.write.lock.zookeeper.lock_key")
+        ' That is the lock of another table, /data/b: give each table its own hoodie.write.lock.zookeeper.lock_key.'
+    """
+    return f" That is the lock of another table, {holder}: give each table its own {options}." if holder not in ("", table) else ""
