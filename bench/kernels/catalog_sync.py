@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from pyhudi import HudiTable
-from pyhudi.sync.metastore_client import connect
+from pyhudi.clients.metastore_client import connect
 from tests.servers.java_server import free_port, hive_metastore
 
 SCHEMA = pa.schema({"id": pa.int64(), "part": pa.string(), "value": pa.float64()})

@@ -14,12 +14,15 @@ from pyhudi import errors
 
 if TYPE_CHECKING:
     from pyhudi.keygen.user import RecordKeyGenerator, register_key_generator
+    from pyhudi.locks.custom_lock import CustomLockProvider, register_lock_provider
+    from pyhudi.locks.lock_provider import ProviderLock
     from pyhudi.merge.custom import RecordMerger, register_merger
     from pyhudi.service.archival.archival_result import ArchivalResult
     from pyhudi.service.cleaning.clean_result import CleanResult
     from pyhudi.service.clustering.clustering_result import ClusteringResult
     from pyhudi.service.compaction.compaction_result import CompactionResult
     from pyhudi.service.indexes.change_indexes import IndexChange
+    from pyhudi.service.lock_audit_service import LockAuditCleanup, LockAuditReport, LockAuditStatus
     from pyhudi.service.partition_ttl.ttl_result import TtlResult
     from pyhudi.service.reporting.commit_callback import CommitCallback, CommitCallbackMessage, register_commit_callback
     from pyhudi.service.reporting.metrics_reporter import MetricsReporter, register_metrics_reporter
@@ -54,15 +57,20 @@ __all__ = [
     "CommitCallback",
     "CommitCallbackMessage",
     "CompactionResult",
+    "CustomLockProvider",
     "DeduplicationResult",
     "FileHistory",
     "HudiTable",
     "IndexChange",
+    "LockAuditCleanup",
+    "LockAuditReport",
+    "LockAuditStatus",
     "MergeBuilder",
     "MetricsReporter",
     "PartitionRepair",
     "PreCommitValidator",
     "PropertyChange",
+    "ProviderLock",
     "RecordKeyGenerator",
     "RecordMerger",
     "RescalingResult",
@@ -84,6 +92,7 @@ __all__ = [
     "list_tables",
     "register_commit_callback",
     "register_key_generator",
+    "register_lock_provider",
     "register_merger",
     "register_metrics_reporter",
     "register_partitioner",
@@ -100,15 +109,20 @@ _MODULES = {
     "CommitCallback": "pyhudi.service.reporting.commit_callback",
     "CommitCallbackMessage": "pyhudi.service.reporting.commit_callback",
     "CompactionResult": "pyhudi.service.compaction.compaction_result",
+    "CustomLockProvider": "pyhudi.locks.custom_lock",
     "DeduplicationResult": "pyhudi.table.repair.repair_result",
     "FileHistory": "pyhudi.table.inspect.file_status",
     "HudiTable": "pyhudi.table.hudi_table",
     "IndexChange": "pyhudi.service.indexes.change_indexes",
+    "LockAuditCleanup": "pyhudi.service.lock_audit_service",
+    "LockAuditReport": "pyhudi.service.lock_audit_service",
+    "LockAuditStatus": "pyhudi.service.lock_audit_service",
     "MergeBuilder": "pyhudi.table.change.merge_builder",
     "MetricsReporter": "pyhudi.service.reporting.metrics_reporter",
     "PartitionRepair": "pyhudi.table.repair.repair_result",
     "PreCommitValidator": "pyhudi.write.options.validators",
     "PropertyChange": "pyhudi.table.repair.repair_result",
+    "ProviderLock": "pyhudi.locks.lock_provider",
     "RecordKeyGenerator": "pyhudi.keygen.user",
     "RecordMerger": "pyhudi.merge.custom",
     "RescalingResult": "pyhudi.service.rescaling.rescaling_result",
@@ -128,6 +142,7 @@ _MODULES = {
     "list_tables": "pyhudi.table.find_tables",
     "register_commit_callback": "pyhudi.service.reporting.commit_callback",
     "register_key_generator": "pyhudi.keygen.user",
+    "register_lock_provider": "pyhudi.locks.custom_lock",
     "register_merger": "pyhudi.merge.custom",
     "register_metrics_reporter": "pyhudi.service.reporting.metrics_reporter",
     "reported_metrics": "pyhudi.service.reporting.stored_metrics",

@@ -9,9 +9,11 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
+from pyhudi.locks.hive_lock import HiveLock, HiveProvider
 from tests.interop.kinds import Kind, Model, assert_both_read
-from tests.interop.reference import ReferenceHudi
+from tests.interop.reference import ReferenceFailure, ReferenceHudi
 from tests.interop.rows import trips
+from tests.servers.java_server import free_port, hive_metastore
 
 FILE_LOCK = {
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
@@ -68,3 +70,35 @@ def test_both_write_at_the_same_time_under_the_lock_file(reference: ReferenceHud
     assert not (path / ".hoodie/lock").exists()
     assert_both_read(reference, path, model.sorted())
     assert HudiTable.open(path).inspect.health().to_pylist() == []
+
+
+@pytest.mark.slow
+def test_lock_of_a_hive_metastore_excludes_the_other_side(reference: ReferenceHudi, tmp_path: Path) -> None:
+    pytest.importorskip("pymetastore")
+    path, rows = tmp_path / "t", trips(0, 6)
+    with hive_metastore(tmp_path / "metastore", free_port()) as uri:
+        first = HiveLock(HiveProvider((uri,), "default", "shared"), str(path))
+        assert first.acquire(30), "the first lock makes the tables of locks"
+        first.release()
+    with hive_metastore(tmp_path / "metastore", free_port(), is_test=False) as uri:
+        options = {
+            "hoodie.write.lock.provider": "org.apache.hudi.hive.transaction.lock.HiveMetastoreBasedLockProvider",
+            "hoodie.write.lock.hivemetastore.uris": uri,
+            "hoodie.write.lock.hivemetastore.database": "default",
+            "hoodie.write.lock.hivemetastore.table": "shared",
+            "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
+            "hoodie.write.lock.client.num_retries": "2",
+            "hoodie.write.lock.client.wait_time_ms_between_retry": "200",
+            "hoodie.write.lock.wait_time_ms": "3000",
+        }
+        theirs = Kind("partitioned", options=options)
+        ours = HiveLock(HiveProvider((uri,), "default", "shared", 2.0), str(path))
+        assert ours.acquire(30)
+        with pytest.raises(ReferenceFailure, match="Unable to acquire the lock"):
+            theirs.reference_writes(reference, path, "upsert", rows)
+        assert ours.is_held()
+        ours.release()
+        theirs.reference_writes(reference, path, "upsert", rows)
+        HudiTable.open(path).upsert(trips(0, 3, amount=5), options=options)
+        theirs.reference_writes(reference, path, "upsert", trips(3, 9))
+        assert HudiTable.open(path).count() == 9

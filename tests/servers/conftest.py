@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -20,6 +22,16 @@ def metastore(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URI of a real Hive metastore."""
     with hive_metastore(tmp_path_factory.mktemp("metastore"), free_port()) as uri:
         yield uri
+
+
+@pytest.fixture(scope="module")
+def boto3_path() -> Iterator[str]:
+    """The folder of boto3, which comes from the environment of the servers; modules are imported from there too."""
+    command = [os.environ["PYHUDI_SERVERS_PYTHON"], "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    packages = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    sys.path.append(packages)
+    yield packages
+    sys.path.remove(packages)
 
 
 @pytest.fixture(scope="session")

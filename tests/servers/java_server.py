@@ -56,8 +56,11 @@ def server_process(folder: Path, port: int, command: Sequence[str]) -> Iterator[
 
 
 @contextmanager
-def hive_metastore(folder: Path, port: int) -> Iterator[str]:
-    """A Hive metastore on a Derby database in the folder; its URI."""
+def hive_metastore(folder: Path, port: int, *, is_test: bool = True) -> Iterator[str]:
+    """A Hive metastore on a Derby database in the folder; its URI.
+
+    With `is_test` it creates the tables of locks, but refuses locks of Apache Hudi, which name no type of operation.
+    """
     properties = {
         "hive.async.log.enabled": "false",
         "derby.system.home": str(folder),
@@ -68,7 +71,11 @@ def hive_metastore(folder: Path, port: int) -> Iterator[str]:
         "hive.metastore.schema.verification": "false",
         "datanucleus.schema.autoCreateAll": "true",
         "datanucleus.connectionPoolingType": "HIKARICP",
-        "hive.in.test": "true",
+        "hive.in.test": str(is_test).lower(),
+        "hive.compactor.initiator.on": "true",  # housekeeping: locks without heartbeats end
+        "hive.txn.timeout": "6s",
+        "hive.timedout.txn.reaper.start": "1s",
+        "hive.timedout.txn.reaper.interval": "1s",
     }
     options = [f"-D{key}={text}" for key, text in properties.items()]
     main = "org.apache.hadoop.hive.metastore.HiveMetaStore"

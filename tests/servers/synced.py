@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyhudi import HudiTable
+from pyhudi.clients.metastore_client import MetastoreClient, connect
 from pyhudi.sync import SyncedTable
-from pyhudi.sync.metastore_client import MetastoreClient, connect
 
 HIVE = "hoodie.datasource.hive_sync"
 

@@ -14,7 +14,7 @@ from pyhudi.errors import CatalogError, OptionError
 from pyhudi.spec.options import resolve
 from pyhudi.sync import SyncedTable
 from pyhudi.sync.glue_client import connect_glue
-from tests.servers.glue_options import glue_options, packages_of_servers
+from tests.servers.glue_options import glue_options
 from tests.servers.java_server import free_port
 from tests.servers.s3_server import s3_server
 from tests.servers.synced import HIVE
@@ -24,9 +24,9 @@ GLUE = "hoodie.datasource.meta.sync.glue"
 
 
 @pytest.fixture(scope="module")
-def glue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+def glue(boto3_path: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """The options of a sync with Glue."""
-    with packages_of_servers(), s3_server(tmp_path_factory.mktemp("glue"), free_port()) as server:
+    with s3_server(tmp_path_factory.mktemp("glue"), free_port()) as server:
         yield glue_options(server)
 
 

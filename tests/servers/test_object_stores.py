@@ -140,7 +140,21 @@ def test_writers_on_one_store_lose_and_double_nothing_though_one_is_killed(slow_
     assert len(set(keys) - written) <= 1, "the killed writer may have completed a commit that it could not report any more"
 
 
-def test_one_row_is_written_by_twenty_requests_and_read_by_four(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writes_record_the_lock_where_its_audit_is_on(store: Store) -> None:
+    table = HudiTable.create(store.url("audited"), SCHEMA, name="t", keys=["id"], storage_options=store.options)
+    table.upsert([{"id": 1, "v": "a"}])
+    assert table.services.set_lock_audit(enabled=True).files == 0
+    table.upsert([{"id": 2, "v": "b"}])
+    table.services.savepoint()
+    assert table.services.lock_audit().files > 1
+    report = table.services.validate_lock_audit()
+    assert (report.result, report.transactions) == ("PASSED", table.services.lock_audit().files)
+    table.services.set_lock_audit(enabled=False)
+    table.upsert([{"id": 3, "v": "c"}])
+    assert table.services.lock_audit().files == report.transactions
+
+
+def test_one_row_is_written_by_twenty_requests_and_read_by_five(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     counting = CountingObstore()
     monkeypatch.setattr(cloud_client, "obstore_functions", lambda: counting)
     url = store.url("budget")
@@ -152,7 +166,7 @@ def test_one_row_is_written_by_twenty_requests_and_read_by_four(store: Store, mo
     assert counting.counts() == {"PUT": 13, "LIST": 4, "GET": 2, "DELETE": 1}
     counting.requests.clear()
     assert HudiTable.open(url, store.options).to_arrow().num_rows == 2
-    assert counting.counts() == {"LIST": 2, "GET": 2}
+    assert counting.counts() == {"LIST": 3, "GET": 2}
 
 
 def test_missing_bucket_and_wrong_credentials_are_no_damage(store: Store) -> None:

@@ -15,7 +15,7 @@ import pytest
 from pyarrow import fs
 
 from pyhudi import HudiTable
-from tests.servers.glue_options import glue_options, packages_of_servers
+from tests.servers.glue_options import glue_options
 from tests.servers.java_server import free_port
 from tests.servers.s3_server import s3_server
 from tests.servers.synced import HIVE
@@ -28,8 +28,8 @@ FEW = {"hoodie.keep.min.commits": "4", "hoodie.keep.max.commits": "5", "hoodie.c
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    with packages_of_servers(), s3_server(tmp_path_factory.mktemp("s3"), free_port()) as options:
+def server(boto3_path: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    with s3_server(tmp_path_factory.mktemp("s3"), free_port()) as options:
         yield options
 
 

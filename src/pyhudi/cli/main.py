@@ -41,6 +41,7 @@ _MODULES: Final = {
     "history": "look.table_commands",
     "index": "index_command",
     "indexes": "look.table_commands",
+    "locks": "locks.locks_command",
     "log": "look.log_command",
     "ls": "look.show_commands",
     "query": "look.row_commands",

@@ -6,7 +6,7 @@ A task and the function must pickle, and so must a result: an engine may run the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -29,3 +29,23 @@ class Engine(Protocol):
             Exception: the first failure in the order of the tasks.
         """
         ...
+
+
+@runtime_checkable
+class DistributedEngine(Protocol):
+    """An engine whose tasks run in other processes."""
+
+    @property
+    def driver_host(self) -> str:
+        """By which address they reach this process."""
+        ...
+
+
+def driver_host(engine: Engine) -> str | None:
+    """Return by which address the tasks of an engine reach this process, None where they run in it.
+
+    Example:
+        >>> from pyhudi.engine.local_engine import LocalEngine
+        >>> driver_host(LocalEngine())
+    """
+    return engine.driver_host if isinstance(engine, DistributedEngine) else None

@@ -12,12 +12,16 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from pyhudi.errors import OptionError, UnsupportedError
-from pyhudi.locks import file_system_lock, storage_lock, zookeeper_lock
+from pyhudi.locks import custom_lock, dynamodb_lock, file_system_lock, hive_lock, storage_lock, zookeeper_lock
+from pyhudi.locks.custom_lock import custom_provider, is_custom
+from pyhudi.locks.dynamodb_lock import dynamodb_provider, implicit_dynamodb_provider
 from pyhudi.locks.file_system_lock import file_system_provider
+from pyhudi.locks.hive_lock import hive_provider
 from pyhudi.locks.lock_provider import LockProvider
 from pyhudi.locks.provided_storage import ProvidedStorage
 from pyhudi.locks.storage_lock import storage_provider
 from pyhudi.locks.zookeeper_lock import implicit_zookeeper_provider, zookeeper_provider
+from pyhudi.spec.config.concurrency_keys import CUSTOM_LOCK
 from pyhudi.spec.options import Options, resolve
 from pyhudi.storage.defaults_file import default_options
 from pyhudi.storage.open_storage import open_storage
@@ -29,19 +33,32 @@ PROVIDER: Final = "hoodie.write.lock.provider"
 CLOCK_SKEW: Final = "hoodie.time.generator.max_expected_clock_skew_ms"
 _IN_PROCESS: Final = "InProcessLockProvider"
 _PACKAGE: Final = "org.apache.hudi.client.transaction.lock."
-
+#: Packages of the classes that are in other parts of Apache Hudi than the client.
+_PACKAGES: Final = {
+    hive_lock.CLASS: "org.apache.hudi.hive.transaction.lock.",
+    dynamodb_lock.CLASS: "org.apache.hudi.aws.transaction.lock.",
+    dynamodb_lock.IMPLICIT_CLASS: "org.apache.hudi.aws.transaction.lock.",
+}
 _PROVIDERS: Final[Mapping[str, Callable[[Options], LockProvider]]] = {
     file_system_lock.CLASS: file_system_provider,
     storage_lock.CLASS: storage_provider,
     zookeeper_lock.CLASS: zookeeper_provider,
     zookeeper_lock.IMPLICIT_CLASS: implicit_zookeeper_provider,
+    hive_lock.CLASS: hive_provider,
+    dynamodb_lock.CLASS: dynamodb_provider,
+    dynamodb_lock.IMPLICIT_CLASS: implicit_dynamodb_provider,
 }
 #: Options of one provider, by how their names begin.
 _FAMILIES: Final = {
     "hoodie.write.lock.filesystem.": (file_system_lock.CLASS,),
     "hoodie.write.lock.storage.": (storage_lock.CLASS,),
     "hoodie.write.lock.zookeeper.": (zookeeper_lock.CLASS, zookeeper_lock.IMPLICIT_CLASS),
+    "hoodie.write.lock.hivemetastore.": (hive_lock.CLASS,),
+    "hoodie.write.lock.dynamodb.": (dynamodb_lock.CLASS, dynamodb_lock.IMPLICIT_CLASS),
+    CUSTOM_LOCK: (custom_lock.CLASS,),
 }
+#: How the names of options begin that a table can be opened with; DynamoDB needs the credentials of AWS.
+_OF_LOCKS: Final = ("hoodie.write.lock.", "hoodie.aws.")
 
 
 def with_lock_provider(storage: Storage, options: Options) -> Storage:
@@ -79,7 +96,7 @@ def open_table_storage(path: str | os.PathLike[str], storage_options: Mapping[st
     of_lock = {name: stated[name] for name in stated if str(name).startswith("hoodie.")}
     if not of_lock:
         return open_storage(path, storage_options)
-    others = [name for name in of_lock if not name.startswith("hoodie.write.lock.") and name != CLOCK_SKEW]
+    others = [name for name in of_lock if not name.startswith(_OF_LOCKS) and name != CLOCK_SKEW]
     if others:
         raise OptionError(f"{others[0]} is no option of a storage or of a lock provider; give it to the write, the read or the service.")
     rest = {name: value for name, value in stated.items() if name not in of_lock}
@@ -94,14 +111,19 @@ def lock_provider(options: Options, default: str = "") -> LockProvider | None:
         default: the class that is the table's own lock, if it is a provider's.
     """
     name = options.text(PROVIDER).strip()
-    simple_name = name.removeprefix(_PACKAGE)
+    full_names = {_PACKAGES.get(one, _PACKAGE) + one: one for one in (_IN_PROCESS, *_PROVIDERS)}
+    simple_name = full_names.get(name, name)
     simple_name = default if default and simple_name in ("", _IN_PROCESS) else simple_name
-    _check_families(options, simple_name)
+    _check_families(options, custom_lock.CLASS if is_custom(name) else simple_name)
     if simple_name in ("", _IN_PROCESS):
         return None
+    if is_custom(name):
+        return custom_provider(name, options)
     if simple_name not in _PROVIDERS:
-        served = ", ".join(f"{_PACKAGE}{one}" for one in (_IN_PROCESS, *_PROVIDERS))
-        raise UnsupportedError(f"{PROVIDER}={name} is not served. It can be {served}.")
+        raise UnsupportedError(
+            f"{PROVIDER}={name} is not served. It can be {', '.join(full_names)}, a class in Python that is written as module:Class, or a"
+            " name that is registered by pyhudi.register_lock_provider."
+        )
     return _PROVIDERS[simple_name](options)
 
 
@@ -134,8 +156,8 @@ def _check_families(options: Options, provider: str) -> None:
     """Refuse options of a provider that is not the one that is used: their writer thinks that another lock is taken."""
     for name in options.given:
         for prefix, classes in _FAMILIES.items():
-            if name.startswith(prefix) and provider not in classes:
+            if name.startswith(prefix.rstrip("*")) and provider not in classes:
                 raise OptionError(
-                    f"{name} is an option of {classes[0]}, and {PROVIDER} is '{provider}'. Name that class in {PROVIDER}, or leave the"
-                    " option out."
+                    f"{name} is an option of {classes[0]}, and {PROVIDER} is '{provider}'. Name {classes[0]} in {PROVIDER}, or leave"
+                    " the option out."
                 )

@@ -19,7 +19,7 @@ from typing import Final
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, OptionError, UnsupportedError
 from pyhudi.locks.holder import new_holder_id
-from pyhudi.locks.lock_provider import ProviderLock, poll
+from pyhudi.locks.lock_provider import ProviderLock, other_table_note, poll
 from pyhudi.locks.renewal import Renewal
 from pyhudi.spec.options import Options
 from pyhudi.storage.open_storage import open_storage
@@ -30,6 +30,7 @@ CLASS: Final = "FileSystemBasedLockProvider"
 PATH: Final = "hoodie.write.lock.filesystem.path"
 EXPIRE: Final = "hoodie.write.lock.filesystem.expire"
 _NAME: Final = "lock"
+_TABLE: Final = "table "
 _IN_TABLE: Final = ".hoodie/lock"
 _MAX_BYTES: Final = 1 << 20
 #: Apache Hudi looks whether the file is there and then creates it, so it may empty a file that was created in between.
@@ -121,9 +122,10 @@ class FileSystemLock:
             if not self._expire_s
             else f"or wait until it has expired, {self._expire_s / 60:g} minutes after its last change"
         )
+        note = other_table_note(_table_of(stated), self._table, PATH)
         return (
             f"The lock file is '{self._storage.uri}/{self._path}', of {stated.get('lockThreadName', _FOREIGN)}. If no writer of the table,"
-            f" pyhudi or Apache Hudi, is running anywhere, delete that file, {advice}."
+            f" pyhudi or Apache Hudi, is running anywhere, delete that file, {advice}.{note}"
         )
 
     def _try_lock(self) -> bool:
@@ -190,7 +192,7 @@ def _content(now: datetime, table: str, domain: str) -> bytes:
     stated = {
         "lockCreateTime": f"{now:%Y-%m-%d %H:%M:%S}.{now.microsecond // 1000:03d}",
         "lockThreadName": f"pyhudi process {os.getpid()} on {_host()}",
-        "lockStacksInfo": [f"table {table}", f"holder {new_holder_id()}"],
+        "lockStacksInfo": [f"{_TABLE}{table}", f"holder {new_holder_id()}"],
         **({"pyhudiLockDomain": domain} if domain else {}),
     }
     return json.dumps(stated, indent=2).encode()
@@ -207,3 +209,11 @@ def _stated(content: bytes) -> dict[str, object]:
         stated = json.loads(content)
         return stated if isinstance(stated, dict) else {}
     return {}
+
+
+def _table_of(stated: dict[str, object]) -> str:
+    """Return the table that the maker of a lock file locks, `""` where it does not say so."""
+    match stated.get("lockStacksInfo"):
+        case [str(table), *_] if table.startswith(_TABLE):
+            return table.removeprefix(_TABLE)
+    return ""

@@ -6,10 +6,13 @@ import time
 from collections.abc import Callable
 from typing import Final, Protocol
 
+from pyhudi.codec.xxhash import xxh64
 from pyhudi.storage.storage_protocol import Storage
 
 _FIRST_PAUSE_S: Final = 0.05
 _LONGEST_PAUSE_S: Final = 1.0
+#: Of `HashID`.
+_SEED: Final = 0xFFFFFFFFDABADABA
 
 
 class ProviderLock(Protocol):
@@ -71,3 +74,29 @@ def poll(try_lock: Callable[[], bool], timeout_s: float, pause: Callable[[float]
         pause(min(pause_s, left_s))
         pause_s = min(pause_s * 1.5, _LONGEST_PAUSE_S)
     return True
+
+
+def hash_of_uri(uri: str) -> str:
+    """Return the name that providers give a table's lock which form it from the table's base path. Rules: `HashID`, `FSUtils.s3aToS3`.
+
+    Example:
+        >>> hash_of_uri("s3a://b/t")
+        '45205BCC2F82AB53'
+    """
+    same = f"s3://{uri.removeprefix('s3a://')}" if uri.startswith("s3a://") else uri
+    return f"{xxh64(same.encode(), _SEED):016X}"
+
+
+def other_table_note(holder: str, table: str, options: str) -> str:
+    """Return a sentence for the error of a writer that waits for the lock of another table, `""` where it is the same table.
+
+    Args:
+        holder: the URI of the table that the holder locks, `""` where it is not known.
+        table: that of the writer.
+        options: which say where the lock is.
+
+    Example:
+        >>> other_table_note("/data/b", "/data/a", "hoodie.write.lock.zookeeper.lock_key")
+        ' That is the lock of another table, /data/b: give each table its own hoodie.write.lock.zookeeper.lock_key.'
+    """
+    return f" That is the lock of another table, {holder}: give each table its own {options}." if holder not in ("", table) else ""

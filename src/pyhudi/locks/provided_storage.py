@@ -12,7 +12,9 @@ from typing import BinaryIO
 
 from pyhudi.errors import LockTimeoutError
 from pyhudi.locks.lock_provider import LockProvider, ProviderLock
+from pyhudi.locks.storage_lock import with_audit
 from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.remote.external_lock import OutsideLock
 from pyhudi.storage.storage_protocol import FileStatus, HeldLock, Storage
 
 
@@ -107,7 +109,8 @@ class ProvidedStorage:
             if name:
                 yield local
                 return
-            lock = self.provider.lock(self.inner, self.inner.lock_domain if isinstance(self.inner, LocalStorage) else "")
+            audited = with_audit(self.provider, local.names if isinstance(local, OutsideLock) else ())
+            lock = audited.lock(self.inner, self.inner.lock_domain if isinstance(self.inner, LocalStorage) else "")
             if not lock.acquire(max(end - time.monotonic(), 0) if timeout_s > 0 else 0):
                 raise LockTimeoutError(
                     f"another writer has held the lock of table {self.uri} for {timeout_s:g} s ({self.provider.identity}). {lock.holder()}"

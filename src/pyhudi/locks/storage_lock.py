@@ -10,14 +10,15 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from pyhudi.errors import HudiError, OptionError, StorageError
 from pyhudi.locks.conditional_object import ConditionalObject, Version, object_of
 from pyhudi.locks.holder import new_holder_id
-from pyhudi.locks.lock_provider import ProviderLock, poll
+from pyhudi.locks.lock_audit import CONFIG_NAME, AuditState, LockAudit, is_audited
+from pyhudi.locks.lock_provider import LockProvider, ProviderLock, poll
 from pyhudi.locks.renewal import Renewal
 from pyhudi.spec.options import Options
 from pyhudi.storage.storage_protocol import Storage
@@ -44,6 +45,8 @@ class StorageProvider:
 
     validity_s: int = 300
     renewal_s: int = 30
+    #: Whether there may be an audit of the lock.
+    may_audit: bool = field(default=False, compare=False)
 
     @property
     def identity(self) -> str:
@@ -57,7 +60,7 @@ class StorageProvider:
             UnsupportedError: the table's storage has no conditional writes.
             StorageError: a package is not installed.
         """
-        return StorageLock(object_of(storage, _PATH), self, f"{storage.uri}/{_PATH}")
+        return StorageLock(object_of(storage, _PATH), self, f"{storage.uri}/{_PATH}", audited=storage if self.may_audit else None)
 
 
 def storage_provider(options: Options) -> StorageProvider:
@@ -73,6 +76,16 @@ def storage_provider(options: Options) -> StorageProvider:
             " and that 1 or more."
         )
     return StorageProvider(validity, renewal)
+
+
+def with_audit(provider: LockProvider, names: Collection[str]) -> LockProvider:
+    """Return a provider whose locks have an audit where the table's is on.
+
+    Args:
+        provider: of any class; only that of lock objects has an audit.
+        names: of the files in the table's folder of locks.
+    """
+    return replace(provider, may_audit=True) if isinstance(provider, StorageProvider) and CONFIG_NAME in names else provider
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +128,9 @@ class StorageLock:
         clock: Clock | None = None,
         elapsed: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
+        audited: Storage | None = None,
     ) -> None:
-        """Nothing is held yet; `elapsed` gives seconds that no change of the clock moves."""
+        """Nothing is held yet; no change of the clock moves the seconds of `elapsed`. `audited` is the table if its lock may be audited."""
         self._object, self._provider, self._uri = lock_object, provider, uri
         self._clock, self._elapsed, self._pause = clock or SystemClock(), elapsed, pause
         self._owner = new_holder_id()
@@ -126,12 +140,15 @@ class StorageLock:
         self._is_lost = False
         self._last_read: LockContent | None = None
         self._is_damaged = False
+        self._audited = audited
+        self._audit: LockAudit | None = None
         self._renewal = Renewal(provider.renewal_s, self.renew, f"the lock '{uri}' could not be renewed, which is tried again")
 
     def acquire(self, timeout_s: float) -> bool:
         """Write the object while nobody else's is valid; see the protocol."""
         if not poll(self._try_lock, timeout_s, self._pause):
             return False
+        self._begin_audit()
         self._renewal.start()
         return True
 
@@ -150,21 +167,26 @@ class StorageLock:
         if not self._write():
             self._is_lost = True
             _log.warning("the lock '%s' was taken over by another writer", self._uri)
+        elif self._audit is not None:
+            self._audit.record(AuditState.RENEW, self._now_ms(), self._content.valid_until_ms)
         return not self._is_lost
 
     def release(self) -> None:
         """Say that the lock has expired; when the storage does not take that, it expires in fact."""
         if not self._renewal.stop() or self._content is None or self._is_lost:
             return
-        data = LockContent(self._owner, self._content.valid_until_ms, expired=True).encode()
+        valid_until_ms, end_ms = self._content.valid_until_ms, self._now_ms()
+        data = LockContent(self._owner, valid_until_ms, expired=True).encode()
         self._content = None
         for pause_s in (*_RELEASE_PAUSES_S, 0.0):
             try:
-                self._object.write(data, self._version)
+                released = self._object.write(data, self._version)
             except (HudiError, OSError) as failure:
                 _log.warning("the lock '%s' could not be released, others wait until it has expired: %s", self._uri, failure)
                 self._pause(pause_s)
             else:
+                if self._audit is not None and released is not None:
+                    self._audit.record(AuditState.END, end_ms, valid_until_ms)
                 return
 
     def holder(self) -> str:
@@ -173,6 +195,19 @@ class StorageLock:
             return f"The lock object '{self._uri}' is damaged. If no writer of the table, also of Apache Hudi, runs anywhere, delete it."
         owner = self._last_read.owner if self._last_read else "unknown"
         return f"The lock object '{self._uri}' is of owner {owner}; that of a dead writer expires after at most its validity ({VALIDITY})."
+
+    def _begin_audit(self) -> None:
+        if self._audited is None or self._content is None:
+            return
+        try:
+            is_on = is_audited(self._audited)
+        except (HudiError, OSError) as failure:
+            _log.warning("whether the lock '%s' has an audit is not known, and none is written: %s", self._uri, failure)
+            return
+        if is_on:
+            begin_ms = self._content.valid_until_ms - self._provider.validity_s * 1000
+            self._audit = LockAudit(self._audited, self._owner, begin_ms)
+            self._audit.record(AuditState.START, begin_ms, self._content.valid_until_ms)
 
     def _try_lock(self) -> bool:
         stored = self._object.read()

@@ -15,10 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pyhudi.codec.xxhash import xxh64
 from pyhudi.errors import OptionError, StorageError
 from pyhudi.locks.holder import new_holder_id
-from pyhudi.locks.lock_provider import ProviderLock
+from pyhudi.locks.lock_provider import ProviderLock, hash_of_uri, other_table_note
 from pyhudi.spec.options import Options
 from pyhudi.spec.table import table_keys
 from pyhudi.storage.storage_protocol import Storage
@@ -33,10 +32,9 @@ LOCK_KEY: Final = "hoodie.write.lock.zookeeper.lock_key"
 SESSION: Final = "hoodie.write.lock.zookeeper.session_timeout_ms"
 CONNECTION: Final = "hoodie.write.lock.zookeeper.connection_timeout_ms"
 _MARK: Final = "lock-"
+_DATA: Final = "pyhudi process "
 _DEFAULT_PORT: Final = "2181"
 _IMPLICIT_KEY: Final = "lock_key"
-#: Of `HashID`.
-_SEED: Final = 0xFFFFFFFFDABADABA
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +91,7 @@ def implicit_base_path(uri: str) -> str:
         >>> implicit_base_path("s3a://b/t")
         '/tmp/45205BCC2F82AB53'
     """
-    same = f"s3://{uri.removeprefix('s3a://')}" if uri.startswith("s3a://") else uri
-    return f"/tmp/{xxh64(same.encode(), _SEED):016X}"  # noqa: S108 - a node of ZooKeeper, not a folder
+    return f"/tmp/{hash_of_uri(uri)}"  # noqa: S108 - a node of ZooKeeper, not a folder
 
 
 def _provider(options: Options, name: str, base_path: str, lock_key: str) -> ZooKeeperProvider:
@@ -116,6 +113,7 @@ class ZooKeeperLock:
         self._provider, self._path, self._table = provider, path, table
         self._client: Any = None
         self._node = ""
+        self._holder = ""
 
     def acquire(self, timeout_s: float) -> bool:
         """Queue until all nodes before this one are deleted; see the protocol.
@@ -149,7 +147,7 @@ class ZooKeeperLock:
         """Say which servers and node the lock is."""
         return (
             f"The lock is the node '{self._path}' of ZooKeeper {self._provider.url}; that of a writer that was killed vanishes"
-            f" {self._provider.session_timeout_s:g} s after its end."
+            f" {self._provider.session_timeout_s:g} s after its end.{other_table_note(self._holder, self._table, LOCK_KEY)}"
         )
 
     @property
@@ -165,7 +163,7 @@ class ZooKeeperLock:
         """Make the node and wait for its turn, until a time of the monotonic clock."""
         self._client.ensure_path(self._path)
         prefix = f"{self._path}/_c_{new_holder_id()}-{_MARK}"
-        self._node = self._client.create(prefix, f"pyhudi process {os.getpid()}".encode(), ephemeral=True, sequence=True)
+        self._node = self._client.create(prefix, f"{_DATA}{os.getpid()} for {self._table}".encode(), ephemeral=True, sequence=True)
         while True:
             before = node_before(self._client.get_children(self._path), self._node.rpartition("/")[2])
             if before is None:
@@ -174,7 +172,15 @@ class ZooKeeperLock:
             watched = self._client.exists(f"{self._path}/{before}", watch=lambda _event, changed=changed: changed.set())
             left_s = end - time.monotonic()
             if watched is not None and (left_s <= 0 or not changed.wait(left_s)):
+                self._holder = self._stated(before)
                 return False
+
+    def _stated(self, node: str) -> str:
+        """Return the table that the holder of a node locks, as far as it says so."""
+        with contextlib.suppress(Exception):  # this only completes the message of another error
+            data = self._client.get(f"{self._path}/{node}")[0].decode()
+            return str(data.partition(" for ")[2]) if data.startswith(_DATA) else ""
+        return ""
 
     def _close(self) -> None:
         """End the session, and with it the node."""

@@ -125,11 +125,12 @@ def resolve(options: Mapping[str, object]) -> Options:
                 _check_asks_nothing(key, bare_name, value, is_strict=is_strict)
             continue
         check_value(key, bare_name, value)
-        _note_older_name(bare_name, key.name)
-        earlier, earlier_value = stated.get(key.name, (name, value))
+        current = bare_name if key.is_family else key.name
+        _note_older_name(bare_name, current)
+        earlier, earlier_value = stated.get(current, (name, value))
         if earlier_value != value and not earlier.startswith(_SPARK_PREFIX):
             raise OptionError(f"{earlier}={earlier_value} and {name}={value} are two names of one option: give one of them")
-        stated[key.name] = (name, value)
+        stated[current] = (name, value)
     return Options(_translate_classes({key: value for key, (_, value) in stated.items()}))
 
 

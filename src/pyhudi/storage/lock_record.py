@@ -29,8 +29,11 @@ _ADVICE: Final = (
 )
 
 
-def check_lock_inside(storage: Storage, provider: str = "") -> None:
+def check_lock_inside(storage: Storage, provider: str = "") -> tuple[str, ...]:
     """Refuse the lock inside a table that is written under one elsewhere. The caller holds it, and takes that of `provider` next.
+
+    Returns:
+        The names of the files in the folder of locks.
 
     Raises:
         OptionError: names the lock file or the lock provider that is recorded.
@@ -43,11 +46,15 @@ def check_lock_inside(storage: Storage, provider: str = "") -> None:
             f"table {storage.uri} is written under the lock file '{_path_of(storage, recorded[0])}', a writer by this path would take the"
             f" one inside the table. Write to it by the URL and storage option '{LOCK_FILE_OPTION}' of its other writers.{_ADVICE}"
         )
+    return names
 
 
-def check_external_lock(storage: Storage, identity: str, path: str, provider: str = "") -> None:
+def check_external_lock(storage: Storage, identity: str, path: str, provider: str = "") -> tuple[str, ...]:
     """Refuse a lock file outside a table that is written under another one; record it where none is. The caller holds it, and takes that
     of `provider` next.
+
+    Returns:
+        The names of the files in the folder of locks.
 
     Raises:
         OptionError: names the lock file or the lock provider that is recorded.
@@ -56,13 +63,13 @@ def check_external_lock(storage: Storage, identity: str, path: str, provider: st
     check_provider(storage, provider, names)
     recorded = _matches(names)
     if recorded == [identity] or (not recorded and _lock_inside(storage) == identity):
-        return
+        return names
     if not recorded and _lock_inside(storage) is None:
         with contextlib.suppress(AlreadyExistsError):
             storage.create(_name(identity), json.dumps({"lock_file": path}).encode())
         recorded = _recorded(storage)
         if recorded == [identity] and _lock_inside(storage) is None:
-            return
+            return names
         storage.delete(_name(identity))
     others = [_path_of(storage, other) for other in recorded if other != identity]
     stated = f"the lock file '{others[0]}'" if others else f"the one inside it, '{LOCK_FILE}'"

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pyhudi.clients.aws_client import credentials, load_boto3
 from pyhudi.errors import CatalogError, OptionError
 from pyhudi.spec.options import Options
 
-#: The arguments of a client by the option that gives them; what is not given is looked for as boto3 does: environment, profile, instance.
+#: The arguments of a client by the option that gives them, besides the credentials.
 _ARGUMENTS: Final = {
     "hoodie.aws.glue.endpoint": "endpoint_url",
     "hoodie.aws.glue.region": "region_name",
-    "hoodie.aws.access.key": "aws_access_key_id",
-    "hoodie.aws.secret.key": "aws_secret_access_key",
-    "hoodie.aws.session.token": "aws_session_token",
 }
 CATALOG_ID: Final = "hoodie.datasource.meta.sync.glue.catalogId"
 
@@ -66,8 +63,8 @@ def connect_glue(options: Options) -> GlueClient:
     Raises:
         OptionError: boto3 is not installed, or it lacks a region.
     """
-    boto3, errors = load_boto3()
-    given = {argument: value for name, argument in _ARGUMENTS.items() if (value := options.get(name))}
+    boto3, errors = load_client()
+    given = credentials(options) | {argument: value for name, argument in _ARGUMENTS.items() if (value := options.get(name))}
     if region := options.get("hoodie.aws.region"):
         given.setdefault("region_name", region)
     catalog = options.get(CATALOG_ID)
@@ -78,16 +75,13 @@ def connect_glue(options: Options) -> GlueClient:
     return GlueClient(client, errors, {"CatalogId": catalog} if catalog else {})
 
 
-def load_boto3() -> tuple[Any, Any]:
-    """Return the modules of the client and of its errors.
+def load_client() -> tuple[Any, Any]:
+    """Return the modules of boto3 and of its errors.
 
     Raises:
         OptionError: they are not installed.
     """
-    try:
-        return importlib.import_module("boto3"), importlib.import_module("botocore.exceptions")
-    except ImportError as error:
-        raise OptionError(
-            "a sync with AWS Glue needs the package boto3: pip install 'pyhudi[glue]', or leave out"
-            " hoodie.datasource.hive_sync.mode=glue and the tool class AwsGlueCatalogSyncTool"
-        ) from error
+    return load_boto3(
+        "a sync with AWS Glue needs the package boto3: pip install 'pyhudi[glue]'",
+        "leave out hoodie.datasource.hive_sync.mode=glue and the tool class AwsGlueCatalogSyncTool",
+    )

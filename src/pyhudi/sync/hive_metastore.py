@@ -13,8 +13,8 @@ import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
+from pyhudi.clients.metastore_client import CONNECTIONS, MetastoreClient, map_batches
 from pyhudi.sync.catalog_sync import CatalogColumn, CatalogEntry, Values
-from pyhudi.sync.metastore_client import CONNECTIONS, MetastoreClient, map_batches
 
 #: So many partitions are worth a connection.
 _SMALL_BATCH: Final = 100

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from pyhudi.clients.metastore_client import MetastoreClient
 from pyhudi.errors import CatalogError
 from pyhudi.sync.catalog_sync import CatalogColumn, CatalogEntry, Values
 from pyhudi.sync.hive_metastore import DESCRIPTION, HiveMetastore
-from pyhudi.sync.metastore_client import MetastoreClient
 from pyhudi.sync.server_client import ServerClient
 
 _Item = TypeVar("_Item")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 
+from pyhudi.clients.metastore_client import connect, load_bindings
 from pyhudi.sync.catalog_sync import CatalogSync
 from pyhudi.sync.glue_catalog import GlueCatalog
-from pyhudi.sync.glue_client import connect_glue, load_boto3
+from pyhudi.sync.glue_client import connect_glue, load_client
 from pyhudi.sync.hive_metastore import HiveMetastore
 from pyhudi.sync.hive_server import HiveServer
-from pyhudi.sync.metastore_client import connect, load_bindings
 from pyhudi.sync.server_client import JDBC_URL, connect_server, load_driver
 from pyhudi.sync.sync_settings import CatalogKind, SyncSettings
 
@@ -30,7 +30,7 @@ def check_client(kind: CatalogKind) -> None:
         OptionError: it is not.
     """
     if kind is CatalogKind.GLUE:
-        load_boto3()
+        load_client()
         return
     load_bindings()
     if kind is not CatalogKind.HMS:

@@ -15,7 +15,8 @@ from dataclasses import replace
 
 from pyhudi.errors import AlreadyExistsError
 from pyhudi.kernels.tasks.write_task import TaskResult
-from pyhudi.locks.choose_lock import with_lock_provider
+from pyhudi.locks.choose_lock import unprovided, with_lock_provider
+from pyhudi.markers.choose_markers import markers_of
 from pyhudi.read.snapshot.read_schema import table_schema
 from pyhudi.schema.internal.schema_history import history_of
 from pyhudi.service.clustering.update_strategy import give_way, refuse_to_roll_back
@@ -81,7 +82,7 @@ def _write_once(
 ) -> tuple[PlannedWrite, list[TaskResult], Committed | None, Callable[[], tuple[str, ...]]]:
     """Tag, plan, write and commit the rows; the services that are due are to be called without the lock."""
     with _begin(table, request.operation, config) as txn, _planned(table, txn, request, config, tagger) as work:
-        return work, *_carry_out(txn, request, work, config, services)
+        return work, *_carry_out(txn, request, work, config, tagger, services)
 
 
 def _begin(table: OpenTable, operation: Operation, config: WriteConfig) -> contextlib.AbstractContextManager[Transaction]:
@@ -113,7 +114,7 @@ def _planned(
 
 
 def _carry_out(
-    txn: Transaction, request: WriteRequest, work: PlannedWrite, config: WriteConfig, services: InlineServices
+    txn: Transaction, request: WriteRequest, work: PlannedWrite, config: WriteConfig, tagger: Tagger, services: InlineServices
 ) -> tuple[list[TaskResult], Committed | None, Callable[[], tuple[str, ...]]]:
     """Run the tasks of a plan, commit what they wrote, and clean what is soon done; no commit where nothing changes."""
     operation, tagging = request.operation, work.batch.tagging
@@ -125,7 +126,9 @@ def _carry_out(
     txn.table = give_way(txn.table, work.plan.changed_groups, work.plan.replaced_groups, config.options)
     txn.start(profile, schema_json=work.schema.avro_json, history=history_of(work.schema.columns))
     _create_layout_files(txn.table.storage, work.plan)
-    results = work.batch.run_tasks(_with_detector(txn, work, config))
+    plan = _with_detector(txn, work, config)
+    with markers_of(unprovided(txn.table.storage), txn.instant, config.markers, tagger.driver_host) as markers:
+        results = work.batch.run_tasks(plan, markers)
     if work.plan.is_stream and not results and not config.commits_empty:
         return results, None, tuple
     by_bucket = tagging.layout is not None

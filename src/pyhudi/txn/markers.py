@@ -1,12 +1,14 @@
 """Markers: the names of data files that a write was about to make, so that nothing it leaves behind is lost sight of.
 
-Rules: `DirectWriteMarkers`, `TimelineServerBasedWriteMarkers`; docs/format/concurrency.md#markers. Markers of both kinds are read, direct
-ones are written (by `pyhudi.kernels.tasks.write_task`).
+Rules: `DirectWriteMarkers`, `TimelineServerBasedWriteMarkers`; docs/format/concurrency.md#markers. Markers of both kinds are read, also
+where both are in one folder, as a service leaves them that one program began and another one continued; `pyhudi.markers` writes them.
 """
 
 from __future__ import annotations
 
+import itertools
 import logging
+import re
 from collections.abc import Collection, Iterable, Iterator
 
 from pyhudi.errors import CorruptTableError, HudiError
@@ -19,6 +21,7 @@ from pyhudi.storage.temporary_files import is_left_over
 
 _log = logging.getLogger(__name__)
 _MAX_BATCH_BYTES = 256 << 20
+_JOINED = re.compile(r"(\.marker\.(?:CREATE|MERGE|APPEND)),(?=[^\n])")
 
 
 def marked_files(storage: Storage, instant: str) -> frozenset[str] | None:
@@ -28,7 +31,7 @@ def marked_files(storage: Storage, instant: str) -> frozenset[str] | None:
     Raises:
         CorruptTableError: an entry is not the name of a marker.
     """
-    markers = _markers(storage, instant)
+    markers = list_markers(storage, instant)
     return None if markers is None else frozenset(marker.data_path for marker in markers if marker.type is not MarkerType.APPEND)
 
 
@@ -39,7 +42,7 @@ def marked_appends(storage: Storage, instant: str) -> frozenset[str]:
     Raises:
         CorruptTableError: an entry is not the name of a marker.
     """
-    return frozenset(marker.data_path for marker in _markers(storage, instant) or () if marker.type is MarkerType.APPEND)
+    return frozenset(marker.data_path for marker in list_markers(storage, instant) or () if marker.type is MarkerType.APPEND)
 
 
 def marked_groups(storage: Storage, instant: str, partition_path: str) -> frozenset[FileGroupId]:
@@ -48,10 +51,9 @@ def marked_groups(storage: Storage, instant: str, partition_path: str) -> frozen
     Names that are none of data files are left out: another writer may be making or deleting them just now.
     """
     folder = marker_folder(instant)
-    if storage.stat(f"{folder}/{TYPE_FILE}") is None:
-        names = [status.path.removeprefix(f"{folder}/") for status in storage.list(join_path(folder, partition_path)) if not status.is_dir]
-    else:
-        names = list(_batched_names(storage, storage.list(folder)))
+    direct = storage.list(join_path(folder, partition_path))
+    batched = storage.list(folder) if partition_path else direct
+    names = itertools.chain((status.path.removeprefix(f"{folder}/") for status in direct if not status.is_dir), _batched(storage, batched))
     paths = (marker.data_path for marker in map(parse_marker, names) if marker is not None)
     return frozenset(
         FileGroupId(partition_path, name.file_id) for path in paths if (name := _data_file_name(path, partition_path)) is not None
@@ -63,29 +65,45 @@ def _data_file_name(path: str, partition_path: str) -> BaseFileName | LogFileNam
     return (parse_base_file_name(name) or parse_log_file_name(name)) if folder == partition_path else None
 
 
-def _batched_names(storage: Storage, listing: Iterable[FileStatus]) -> Iterator[str]:
-    for status in listing:
-        if BATCH_FILE.fullmatch(status.name):
-            yield from filter(None, storage.read(status.path, max_bytes=_MAX_BATCH_BYTES).decode().splitlines())
+def list_markers(storage: Storage, instant: str) -> list[Marker] | None:
+    """Return the markers of an instant, whatever their kind; None when there is no folder of markers.
 
-
-def _markers(storage: Storage, instant: str) -> list[Marker] | None:
+    Raises:
+        CorruptTableError: an entry is not the name of a marker.
+    """
     folder = marker_folder(instant)
     listing = storage.list(folder)
     if not listing and storage.stat(folder) is None:
         return None
-    if any(status.name == TYPE_FILE for status in listing):
-        names = _batched_names(storage, listing)
-    else:
-        names = (path.removeprefix(f"{folder}/") for path in _files_below(storage, listing))
-    return [_marker(name, instant) for name in names]
+    others = [status for status in listing if BATCH_FILE.fullmatch(status.name) is None and status.name != TYPE_FILE]
+    paths = (path.removeprefix(f"{folder}/") for path in _files_below(storage, others))
+    return [_marker(name, instant) for name in itertools.chain(_batched(storage, listing), paths)]
+
+
+def _batched(storage: Storage, listing: Iterable[FileStatus]) -> Iterator[str]:
+    """Yield the markers of all files `MARKERS<n>`."""
+    for status in listing:
+        if BATCH_FILE.fullmatch(status.name):
+            yield from _lines(storage.read(status.path, max_bytes=_MAX_BATCH_BYTES))
+
+
+def _lines(content: bytes) -> Iterator[str]:
+    """Yield the markers of a file `MARKERS<n>`.
+
+    A restarted timeline server of Apache Hudi joins the markers that it had written before with commas. A last line without its end, where
+    a file system does not replace files whole, precedes no data file: the writer has not got an answer.
+    """
+    lines = _JOINED.sub(r"\1\n", content.decode()).split("\n")
+    yield from (line for line in lines[:-1] if line)
+    if lines[-1] and parse_marker(lines[-1]) is not None:
+        yield lines[-1]
 
 
 def delete_unlisted(storage: Storage, instant: str, listed: Collection[str]) -> None:
     """Delete the files that markers of an instant name and its statistics do not: left by attempts that were
     repeated.
     """
-    marked = {marker.data_path for marker in _markers(storage, instant) or ()}
+    marked = {marker.data_path for marker in list_markers(storage, instant) or ()}
     for path in sorted(marked.difference(listed)):
         storage.delete(path)
 

@@ -6,7 +6,6 @@ import pytest
 
 from pyhudi.errors import TableNotFound, UsageError
 from pyhudi.sql.call.registry import PROCEDURES
-from pyhudi.sql.call.unsupported_procedures import LATER
 
 pytestmark = pytest.mark.spark
 
@@ -122,9 +121,34 @@ def test_wrong_call_names_what_is_wrong(sql, statement, error, says):
         sql(statement)
 
 
-def test_help_lists_what_is_served_and_what_is_not(sql):
+def test_audit_of_locks(trips):
+    assert trips("CALL set_audit_lock(table => 'trips', state => 'ENABLED')") == [
+        ("trips", "enabled", "Lock audit logging successfully enabled")
+    ]
+    ((name, enabled, config, folder),) = trips("CALL show_audit_lock_status(table => 'trips')")
+    assert (name, enabled) == ("trips", True)
+    assert config.endswith("/.hoodie/.locks/audit_enabled.json")
+    assert folder.endswith("/.hoodie/.locks/audit")
+    nothing = ("trips", "PASSED", 0, 0, "No audit folder found - nothing to validate")
+    assert trips("CALL validate_audit_lock(table => 'trips')") == [nothing]
+    cleaned = "CALL cleanup_audit_lock(table => 'trips', dry_run => true, age_days => 30)"
+    assert trips(cleaned) == [("trips", 0, True, 30, "No audit folder found - nothing to cleanup")]
+    path = config.removesuffix("/.hoodie/.locks/audit_enabled.json")
+    assert trips(f"CALL set_audit_lock(path => '{path}', state => 'disabled')")[0][:2] == (path, "disabled")
+    assert trips("CALL show_audit_lock_status(table => 'trips')")[0][1] is False
+    for call, says in {
+        "set_audit_lock(table => 'trips', state => 'on')": "it can be 'enabled' or 'disabled'",
+        "set_audit_lock(table => 'trips')": "state",
+        "cleanup_audit_lock(table => 'trips', age_days => 0)": "1 or more",
+        "validate_audit_lock()": "table => 'name'",
+    }.items():
+        with pytest.raises(UsageError, match=says):
+            trips(f"CALL {call}")
+
+
+def test_help_lists_all_procedures(sql):
     ((text,),) = sql("CALL help()")
-    assert all(f"\t{name}\t" in text for name in [*PROCEDURES, *LATER])
+    assert all(f"\t{name}\t" in text for name in PROCEDURES)
     ((one,),) = sql("CALL system.help(cmd => 'show_commits')")
     assert "total_bytes_written" in one
 

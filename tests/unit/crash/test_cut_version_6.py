@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pyhudi.errors import HudiError, UnknownOutcomeError
@@ -13,7 +15,7 @@ from pyhudi.testing.invariants import garbage, timeline_faults
 from pyhudi.testing.merge_oracle import Oracle
 from pyhudi.testing.power_loss import power_losses
 from tests.unit.crash.tables import STORED, Driver, each_part, ride
-from tests.unit.crash.test_cut_writes import Write
+from tests.unit.crash.test_cut_writes import BATCHED_MARKERS, Write
 
 DRIVER = Driver(created_with={"hoodie.write.table.version": "6"}, table_type="MERGE_ON_READ")
 WRITES: dict[str, Write] = {
@@ -61,6 +63,14 @@ def test_write_cut_anywhere_is_whole_or_not_at_all(name: str, stored: tuple[Memo
     storage, before = stored
     for run in crash_points(lambda cut: DRIVER.write(cut, *WRITES[name]), storage.copy, part=part):
         check_recovery(run, check_answer(run, before, before.after(*WRITES[name])))
+
+
+@each_part
+def test_write_with_batched_markers_cut_anywhere_recovers(stored: tuple[MemoryStorage, Oracle], part: Part) -> None:
+    driver, write = replace(DRIVER, written_with=BATCHED_MARKERS), WRITES["updates and new rows"]
+    storage, before = stored
+    for run in crash_points(lambda cut: driver.write(cut, *write), storage.copy, part=part):
+        check_recovery(run, check_answer(run, before, before.after(*write)))
 
 
 @pytest.mark.parametrize("name", ["updates", "delete"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pyhudi.errors import HudiError, UnknownOutcomeError
@@ -25,6 +27,12 @@ WRITES: dict[str, Write] = {
     "overwrite of the table": (Operation.INSERT_OVERWRITE_TABLE, [ride(8, "bern", 80)]),
 }
 NEXT: Write = (Operation.UPSERT, [ride(4, "rome", 41), ride(20, "oslo", 200)])
+
+BATCHED_MARKERS = {
+    "hoodie.write.markers.type": "TIMELINE_SERVER_BASED",
+    "hoodie.markers.timeline_server_based.batch.interval_ms": "0",
+    "hoodie.markers.timeline_server_based.batch.num_threads": "1",  # one order of calls
+}
 
 
 def check_answer(run: CrashRun, before: Oracle, after: Oracle) -> Oracle:
@@ -78,6 +86,18 @@ def test_interrupted_write_takes_itself_back_at_once(stored, name) -> None:
 @pytest.mark.parametrize("name", WRITES)
 def test_write_cut_anywhere_is_whole_or_not_at_all_and_the_next_write_recovers(stored, name, part) -> None:
     run_all_cuts(*stored, name, part)  # type: ignore[call-arg]
+
+
+@each_part
+def test_write_with_batched_markers_cut_anywhere_recovers(stored, part) -> None:
+    driver, write = replace(DRIVER, written_with=BATCHED_MARKERS), WRITES["upsert of old and new rows"]
+    storage, before = stored
+    after = before.after(*write)
+    cut_paths = set()
+    for run in crash_points(lambda cut: driver.write(cut, *write), storage.copy, part=part):
+        cut_paths.add(run.point.call.path.rpartition("/")[2])
+        check_recovery(run, check_answer(run, before, after))
+    assert cut_paths & {"MARKERS.type", "MARKERS0"}
 
 
 def died(storage: MemoryStorage, name: str, method: str, path_end: str) -> MemoryStorage:

@@ -117,7 +117,7 @@ def test_options_that_contradict_those_of_the_table_are_refused(path, tmp_path) 
         ),
         ({"hoodie.write.lock.filesystem.expire": "5"}, OptionError, "is an option of FileSystemBasedLockProvider"),
         ({**FILE, "hoodie.write.lock.filesystem.expire": "soon"}, OptionError, "expire"),
-        ({**FILE, "hoodie.write.lock.hivemetastore.table": "t"}, UnsupportedError, "hivemetastore.table"),
+        ({**FILE, "hoodie.write.lock.hivemetastore.table": "t"}, OptionError, "is an option of HiveMetastoreBasedLockProvider"),
     ],
 )
 def test_wrong_options_are_refused_by_name_before_anything_is_written(path, options, error, message) -> None:

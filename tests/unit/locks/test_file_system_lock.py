@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.errors import OptionError, UnsupportedError
+from pyhudi.errors import LockTimeoutError, OptionError, UnsupportedError
 from pyhudi.locks.file_system_lock import FileSystemLock, FileSystemProvider, file_system_provider
 from pyhudi.spec.options import resolve
 from pyhudi.storage.local_storage import LocalStorage
@@ -48,6 +48,22 @@ def test_file_is_there_while_the_lock_is_held_and_says_who_has_it(storage) -> No
     lock.release()
     assert not lock.is_held()
     assert storage.stat(LOCK) is None
+
+
+def test_writer_that_waits_for_the_lock_of_another_table_is_told_so(tmp_path: Path) -> None:
+    tables = [HudiTable.create(tmp_path / name, pa.schema({"id": pa.int64()}), name=name, keys=["id"]) for name in ("a", "b")]
+    options = {
+        "hoodie.write.lock.provider": "FileSystemBasedLockProvider",
+        "hoodie.write.lock.filesystem.path": str(tmp_path),
+        "hoodie.write.lock.wait_time_ms": "100",
+    }
+    holder = FileSystemProvider(str(tmp_path)).lock(tables[0].storage, "a's own lock")
+    assert holder.acquire(0)
+    with pytest.raises(LockTimeoutError, match=rf"lock of another table, {tables[0].storage.uri}: give each table its own hoodie\.write"):
+        tables[1].upsert([{"id": 1}], options=options)
+    assert holder.is_held()
+    holder.release()
+    tables[1].upsert([{"id": 1}], options=options)
 
 
 def test_second_holder_waits_for_the_first_one(storage) -> None:

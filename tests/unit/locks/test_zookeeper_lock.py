@@ -143,6 +143,16 @@ def test_writes_take_the_lock(table, server) -> None:
     assert sorted(table.to_arrow()["id"].to_pylist()) == [1, 3]
 
 
+def test_writer_that_waits_for_the_lock_of_another_table_is_told_so(table, server, tmp_path) -> None:
+    other = HudiTable.create(tmp_path / "u", pa.schema({"id": pa.int64(), "v": pa.int64()}), name="t", keys=["id"])
+    options = {**PROVIDER, f"{KEY}url": server, **BASE, "hoodie.write.lock.wait_time_ms": "300"}
+    lock = a_lock(other, server)
+    assert lock.acquire(10)
+    with pytest.raises(LockTimeoutError, match=rf"the lock of another table, {other.storage.uri}: give each table its own .*lock_key"):
+        table.upsert([{"id": 2, "v": 1}], options=options)
+    lock.release()
+
+
 def test_server_that_does_not_answer_is_an_error_and_nothing_is_written(table) -> None:
     pytest.importorskip("kazoo")
     options = {**PROVIDER, f"{KEY}url": "127.0.0.1:1", **BASE, f"{KEY}connection_timeout_ms": "500"}

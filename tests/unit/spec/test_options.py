@@ -159,7 +159,7 @@ def test_a_service_that_is_switched_off_is_not_warned_of(caplog: pytest.LogCaptu
     ("name", "value"),
     [
         ("hoodie.write.concurrency.early.conflict.detection.enable", "true"),
-        ("hoodie.write.lock.hivemetastore.uris", "thrift://metastore:9083"),
+        ("hoodie.write.lock.consul.url", "consul:8500"),
         ("hoodie.metadata.write.concurrency.mode", "optimistic_concurrency_control"),
         ("hoodie.record.merge.property.any", "x"),
         ("hoodie.keygen.datetime.parser.class", "org.mine.Parser"),

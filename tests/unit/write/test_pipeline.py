@@ -11,6 +11,7 @@ import pytest
 
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.kernels.tasks.write_task import TaskResult
+from pyhudi.markers.marker_route import MarkerRoute
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.options import resolve
 from pyhudi.table.write_pipeline import write_rows
@@ -39,7 +40,7 @@ class Stream:
     def sample(self) -> tuple[()]:
         return ()
 
-    def run_tasks(self, plan: WritePlan) -> list[TaskResult]:
+    def run_tasks(self, plan: WritePlan, markers: MarkerRoute) -> list[TaskResult]:
         assert plan.is_stream
         assert plan.assignments == ()
         if self.fails:
@@ -56,6 +57,7 @@ class StreamingEngine:
     reason: str = "a test"
     engine: LocalEngine = field(default_factory=LocalEngine)
     service_engine: None = None
+    driver_host: None = None
     columns: pa.Schema = SCHEMA
 
     @contextlib.contextmanager

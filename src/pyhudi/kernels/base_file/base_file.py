@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyhudi.codec.bloom_codec import BloomType
 from pyhudi.errors import OptionError
 from pyhudi.keygen.key_generator_protocol import KeyFields
+from pyhudi.markers.marker_route import DIRECT_MARKERS, MarkerRoute
 from pyhudi.merge.custom import RecordMerger
 from pyhudi.merge.partial_update import FillPolicy
 from pyhudi.schema.meta_columns import COMMIT_TIME, FILE_NAME, META_FIELDS, PARTITION_PATH
@@ -153,6 +154,7 @@ class WriterSettings:
     bloom_fpp: float = 1e-9
     bloom_max_entries: int = 100000
     log: LogSettings = LogSettings()
+    markers: MarkerRoute = DIRECT_MARKERS
 
     def bounded_by_rows(self, row_bytes: float) -> WriterSettings:
         """Return the settings with the sizes of files of narrow rows: those of `max_file_rows` rows, where these are fewer bytes.

@@ -25,7 +25,7 @@ from pyhudi.schema.meta_columns import RECORD_KEY, is_meta_column
 from pyhudi.spec.files.file_group import join_path
 from pyhudi.spec.files.file_names import BaseFileName, LogFileName
 from pyhudi.spec.files.log_block import BlockHeader, BlockType
-from pyhudi.spec.files.marker import MarkerType, marker_path
+from pyhudi.spec.files.marker import MarkerType
 from pyhudi.spec.table.cdc_mode import CHANGE_LOG_SUFFIX, DELETED, INSERTED, UPDATED, LoggingMode, change_schema
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class ChangeLog:
     def __init__(self, storage: Storage, context: RecordContext, settings: WriterSettings, task: Rewrite) -> None:
         """Prepare the log next to the file of a task; nothing is written yet."""
         assert context.change_log is not None
-        self._storage = storage
+        self._storage, self._markers = storage, settings.markers
         self._mode = context.change_log
         self._instant = task.instant
         self._block_bytes = settings.log.block_bytes
@@ -141,7 +141,7 @@ class ChangeLog:
 
     def _write_block(self) -> None:
         if self._output is None:
-            self._storage.create(marker_path(self._instant, self._path, MarkerType.CREATE), b"")
+            self._markers.create(self._storage, self._instant, self._path, MarkerType.CREATE)
             self._output = self._open.enter_context(self._storage.open_output(self._path))
         block = encode_block(BlockType.CDC, self._header, encode_avro_content(self._entries))
         self._output.write(block)

@@ -25,7 +25,7 @@ from pyhudi.kernels.log_file.read_log_blocks import data_blocks, delete_block
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.spec.actions.commit import WriteStat
 from pyhudi.spec.files.file_names import LogFileName
-from pyhudi.spec.files.marker import MarkerType, marker_path
+from pyhudi.spec.files.marker import MarkerType
 
 if TYPE_CHECKING:
     from pyhudi.storage.storage_protocol import Storage
@@ -99,7 +99,7 @@ def _write_files(
     while block is not None:
         path, size, crc = task.path(name), 0, 0
         marker = MarkerType.CREATE if task.is_named_by_instant else MarkerType.APPEND
-        storage.create(marker_path(task.instant, path, marker), b"")
+        settings.markers.create(storage, task.instant, path, marker)
         if task.begins_group:
             ensure_partition(storage, task.partition_path, task.instant)
         with storage.open_output(path) as output:

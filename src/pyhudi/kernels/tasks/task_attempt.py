@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 from pyhudi.errors import AlreadyExistsError
-from pyhudi.spec.files.marker import MarkerType, marker_path
+from pyhudi.markers.marker_route import DIRECT_MARKERS
+from pyhudi.spec.files.marker import MarkerType
 
 if TYPE_CHECKING:
     from pyhudi.storage.storage_protocol import Storage
@@ -53,7 +54,7 @@ def reserve_name(storage: Storage, task: Kind, kind: MarkerType) -> Kind:
     for attempt in range(int(first), int(first) + _MOST_ATTEMPTS):
         tried = task.with_token(f"{number}-{stage}-{attempt}")
         try:
-            storage.create(marker_path(task.instant, tried.path, kind), b"")
+            DIRECT_MARKERS.create(storage, task.instant, tried.path, kind)
         except AlreadyExistsError:
             continue
         return tried

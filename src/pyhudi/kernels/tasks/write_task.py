@@ -29,7 +29,7 @@ from pyhudi.kernels.tasks.base_rewrite import open_rewrite
 from pyhudi.spec.actions.commit import WriteStat
 from pyhudi.spec.files.file_group import BaseFile, FileGroupId, join_path
 from pyhudi.spec.files.file_names import BaseFileName
-from pyhudi.spec.files.marker import MarkerType, marker_path
+from pyhudi.spec.files.marker import MarkerType
 
 if TYPE_CHECKING:
     from pyhudi.storage.storage_protocol import Storage
@@ -130,7 +130,7 @@ def run_write_task(
     """
     started = time.perf_counter()
     kind = MarkerType.CREATE if task.base is None else MarkerType.MERGE
-    storage.create(marker_path(task.instant, task.path, kind), b"")
+    settings.markers.create(storage, task.instant, task.path, kind)
     ensure_partition(storage, task.partition_path, task.instant)
     log = _change_log(storage, context, settings, task)
     with storage.open_output(task.path) as output, log or contextlib.nullcontext():

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from pyspark.sql import SparkSession
 
 from pyhudi.engine.engine_protocol import Result, Task
 from pyhudi.errors import HudiError
 from pyhudi.spark.jvm.error_translation import translate_pickling_errors
+
+_LOOPBACK: Final = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,12 @@ class SparkEngine:
     def name(self) -> str:
         """`spark`."""
         return "spark"
+
+    @property
+    def driver_host(self) -> str:
+        """The loopback address for a master of this machine, else the address that executors have of the driver."""
+        context = self.session.sparkContext
+        return _LOOPBACK if str(context.master).startswith("local") else context.getConf().get("spark.driver.host", _LOOPBACK) or _LOOPBACK
 
     def run(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
         """Return the results in the order of the tasks; see the protocol."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -19,7 +19,9 @@ from pyhudi.index.rows import TaggedRows
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.keygen.choose_generator import key_generator
+from pyhudi.markers.marker_route import MarkerRoute
 from pyhudi.schema.meta_columns import is_meta_column
+from pyhudi.spark.engine.task_engine import SparkEngine
 from pyhudi.spark.input.small_input import estimated_rows
 from pyhudi.spark.jvm.frame_schema import arrow_schema
 from pyhudi.spark.writer.bulk_insert import arrange, bulk_write
@@ -93,6 +95,11 @@ class SparkTagger:
         return
 
     @property
+    def driver_host(self) -> str:
+        """The address by which executors reach the driver."""
+        return SparkEngine(self.frame.sparkSession).driver_host
+
+    @property
     def columns(self) -> pa.Schema:
         """The columns of the rows."""
         return arrow_schema(self.frame)
@@ -141,12 +148,13 @@ class SparkStream:
         """Return no rows: each task estimates the size of a record from its own."""
         return ()
 
-    def run_tasks(self, plan: WritePlan) -> list[TaskResult]:
+    def run_tasks(self, plan: WritePlan, markers: MarkerRoute) -> list[TaskResult]:
         """Write the rows; the plan of a stream has no tasks."""
         assert plan.is_stream, "planned for a stream"
         stage, table = self.stage, self.stage.context.table
         generator = key_generator(table.config, instant=stage.context.instant)
-        work = BulkWrite(table.storage, stage.records, stage.config.writer, table.config, generator, stage.context.instant)
+        settings = replace(stage.config.writer, markers=markers)
+        work = BulkWrite(table.storage, stage.records, settings, table.config, generator, stage.context.instant)
         frame = arrange(_data_columns(self.frame), stage.config.bulk, table.config)
         return bulk_write(frame, work, table.ids.file_prefix())
 

@@ -18,6 +18,7 @@ from pyhudi.kernels.merge.dedupe import last_of_each_key, precombine
 from pyhudi.kernels.tasks.run_task import GroupTask, run_task
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.keygen.choose_generator import key_generator
+from pyhudi.markers.marker_route import MarkerRoute
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spark.engine.task_results import RESULT_SCHEMA, answers, results_of, task_identity
 from pyhudi.spark.index_join.duplicate_keys import drop_deleted_duplicates
@@ -69,11 +70,12 @@ class SparkBatch:
         """Those of the request."""
         return self.stage.request.partitions
 
-    def run_tasks(self, plan: WritePlan) -> list[TaskResult]:
+    def run_tasks(self, plan: WritePlan, markers: MarkerRoute) -> list[TaskResult]:
         """Write the files of a plan, each by the Spark task that its rows are sent to."""
         tasks = tuple(assignment.task for assignment in plan.assignments)
         stage = self.stage
-        work = _Work(stage.lookup.storage, stage.records, stage.config.writer, self.tagging.rules, tasks, self.merges, plan.detector)
+        settings = replace(stage.config.writer, markers=markers)
+        work = _Work(stage.lookup.storage, stage.records, settings, self.tagging.rules, tasks, self.merges, plan.detector)
 
         def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             return answers(lambda: _write(work, batches))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, refused, served
 
 _LATER = "comes with a later release"
+#: The options that a lock provider in Python defines itself.
+CUSTOM_LOCK = "hoodie.write.lock.custom.**"
 
 CONCURRENCY: tuple[ConfigKey, ...] = (
     served(
@@ -62,7 +64,12 @@ CONCURRENCY: tuple[ConfigKey, ...] = (
     ),
     served(
         "hoodie.write.lock.provider",
-        "Apache Hudi's class of the lock that all writers of the table share, pyhudi and Apache Hudi; by default only the own one.",
+        "Apache Hudi's class of the lock that all writers of the table share, pyhudi and Apache Hudi, a Python class as `module:Class`, or"
+        " a registered provider; by default only the own one.",
+    ),
+    served(
+        CUSTOM_LOCK,
+        "Options of a lock provider in Python, which gets all options that begin with `hoodie.write.lock.`.",
     ),
     served(
         "hoodie.write.lock.filesystem.path",
@@ -110,6 +117,33 @@ CONCURRENCY: tuple[ConfigKey, ...] = (
         Kind.COUNT,
         "200",
     ),
-    *harmless("InProcessLockProvider and the table's own lock have nothing to renew", "hoodie.write.lock.heartbeat_interval_ms"),
-    *refused(f"this lock provider {_LATER}", "hoodie.write.lock.**"),
+    served(
+        "hoodie.write.lock.heartbeat_interval_ms",
+        "After how many milliseconds HiveMetastoreBasedLockProvider sends a heartbeat; less than half of the metastore's"
+        " `hive.txn.timeout`.",
+        Kind.POSITIVE,
+        "60000",
+    ),
+    served("hoodie.write.lock.hivemetastore.uris", "Hive metastore of HiveMetastoreBasedLockProvider, such as `thrift://host:9083`."),
+    served("hoodie.write.lock.hivemetastore.database", "Database of the table of the metastore whose lock is taken."),
+    served("hoodie.write.lock.hivemetastore.table", "Table of the metastore whose lock is taken; it need not exist."),
+    served("hoodie.write.lock.dynamodb.table", "Table of DynamoDB whose items are locks; it is created if it does not exist."),
+    served("hoodie.write.lock.dynamodb.partition_key", "Key of the item of DynamoDBBasedLockProvider; by default the table's name."),
+    served("hoodie.write.lock.dynamodb.region", "Region of DynamoDB; by default AWS_REGION of the environment, then us-east-1."),
+    served("hoodie.write.lock.dynamodb.endpoint_url", "Address of DynamoDB, where it is not that of the region."),
+    served(
+        "hoodie.write.lock.dynamodb.billing_mode",
+        "How a table of DynamoDB is paid for that is created.",
+        default="PAY_PER_REQUEST",
+        choices=("PAY_PER_REQUEST", "PROVISIONED"),
+    ),
+    served("hoodie.write.lock.dynamodb.read_capacity", "Read units of a table that is created as PROVISIONED.", Kind.POSITIVE, "20"),
+    served("hoodie.write.lock.dynamodb.write_capacity", "Write units of a table that is created as PROVISIONED.", Kind.POSITIVE, "10"),
+    served(
+        "hoodie.write.lock.dynamodb.table_creation_timeout",
+        "For how many milliseconds to wait for a table of DynamoDB that is created.",
+        Kind.POSITIVE,
+        "600000",
+    ),
+    *refused("Apache Hudi has no lock provider with such an option", "hoodie.write.lock.**"),
 )

@@ -59,7 +59,7 @@ ENGINE: tuple[ConfigKey, ...] = (
     *harmless(
         "tunes a server, a lease or a thread that pyhudi does not have",
         """
-        hoodie.embed.* hoodie.markers.timeline_server_based.* hoodie.filesystem.* hoodie.fs.* hoodie.consistency.*
+        hoodie.embed.* hoodie.filesystem.* hoodie.fs.* hoodie.consistency.*
         hoodie.optimistic.consistency.* hoodie.time.generator.* hoodie.auto.adjust.lock.configs
         hoodie.refresh.timeline.server.based.on.latest.commit hoodie.write.application.id
         """,

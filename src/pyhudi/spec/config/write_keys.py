@@ -5,7 +5,7 @@ Rules: `DataSourceWriteOptions`, `HoodieWriteConfig`, `HoodieIndexConfig`, `Hood
 
 from __future__ import annotations
 
-from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, refused, served, unserved
+from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, served, unserved
 
 WRITING: tuple[ConfigKey, ...] = (
     served(
@@ -200,9 +200,29 @@ WRITING: tuple[ConfigKey, ...] = (
         Kind.FLAG,
         "false",
     ),
-    *refused(
-        "the types are DIRECT and TIMELINE_SERVER_BASED; with both, markers are files of their own here",
-        "hoodie.write.markers.type=direct,timeline_server_based",
+    served(
+        "hoodie.write.markers.type",
+        "Markers of a write are empty files (DIRECT), or lines of a few files that the driver writes (TIMELINE_SERVER_BASED); by default"
+        " the latter for Spark tasks on an object store.",
+        choices=("DIRECT", "TIMELINE_SERVER_BASED"),
+    ),
+    served(
+        "hoodie.markers.timeline_server_based.batch.interval_ms",
+        "Markers of the timeline server: for how many milliseconds they are collected before they are written.",
+        Kind.COUNT,
+        "50",
+    ),
+    served(
+        "hoodie.markers.timeline_server_based.batch.num_threads",
+        "Markers of the timeline server: number of files, which are written at the same time.",
+        Kind.POSITIVE,
+        "20",
+    ),
+    served(
+        "hoodie.embed.timeline.server",
+        "Whether the driver may listen for the markers of its tasks; without it, they are empty files.",
+        Kind.FLAG,
+        "true",
     ),
     *unserved(
         "timestamps are stored in microseconds, without loss of digits, and lists and decimals in the layout of the Parquet format",

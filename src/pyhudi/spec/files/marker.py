@@ -49,7 +49,17 @@ def marker_path(instant: str, data_path: str, marker_type: MarkerType) -> str:
         >>> marker_path("20260101000000000", "p/f.parquet", MarkerType.CREATE)
         '.hoodie/.temp/20260101000000000/p/f.parquet.marker.CREATE'
     """
-    return f"{marker_folder(instant)}/{data_path}.marker.{marker_type}"
+    return f"{marker_folder(instant)}/{marker_line(data_path, marker_type)}"
+
+
+def marker_line(data_path: str, marker_type: MarkerType) -> str:
+    """Return what names a marker within the folder of its instant: a path, or a line of a batch file.
+
+    Example:
+        >>> marker_line("p/f.parquet", MarkerType.CREATE)
+        'p/f.parquet.marker.CREATE'
+    """
+    return f"{data_path}.marker.{marker_type}"
 
 
 def parse_marker(path: str) -> Marker | None:

@@ -8,7 +8,6 @@ from typing import Final
 from pyhudi.errors import UsageError, did_you_mean
 from pyhudi.sql.call.call_arguments import usage
 from pyhudi.sql.call.procedure import Column, Parameter, Procedure, ProcedureCall, Row
-from pyhudi.sql.call.unsupported_procedures import LATER
 
 
 def help_procedure(known: Mapping[str, Procedure]) -> Procedure:
@@ -24,16 +23,13 @@ def help_procedure(known: Mapping[str, Procedure]) -> Procedure:
 def _list(known: Mapping[str, Procedure]) -> str:
     lines = ["synopsis", "\tCALL procedure(argument => value, ...)", "procedures"]
     lines += [f"\t{name}\t{known[name].summary}" for name in sorted(known)]
-    lines += ["not served yet", *(f"\t{name}\t{LATER[name]}" for name in sorted(LATER))]
     return "\n".join(lines)
 
 
 def _one(known: Mapping[str, Procedure], name: str) -> str:
-    if name in LATER:
-        return f"{name}: {LATER[name]}"
     procedure = known.get(name)
     if procedure is None:
-        raise UsageError(f"there is no procedure {name}.{did_you_mean(name, [*known, *LATER])} CALL help() lists them.")
+        raise UsageError(f"there is no procedure {name}.{did_you_mean(name, known)} CALL help() lists them.")
     lines = [procedure.summary, usage(procedure), "parameters:", _line("param", "type_name", "default_value", "required")]
     lines += [
         _line(

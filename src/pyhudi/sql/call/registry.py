@@ -19,6 +19,7 @@ from pyhudi.sql.call import table_procedures as tables
 from pyhudi.sql.call import timeline_procedures as timeline
 from pyhudi.sql.call import ttl_procedures as ttl
 from pyhudi.sql.call.help_procedure import help_procedure
+from pyhudi.sql.call.maintenance import audit_procedures as audits
 from pyhudi.sql.call.maintenance import bootstrap_procedures as bootstraps
 from pyhudi.sql.call.maintenance import bucket_procedures as buckets
 from pyhudi.sql.call.maintenance import import_procedures as imports
@@ -31,7 +32,7 @@ from pyhudi.sql.call.procedure import Procedure
 
 _FAMILIES: Final = (
     *(commits, timeline, files, logs, compaction, clustering, cleaning, archival, savepoints, ttl, syncs, tables, metadata, versions),
-    *(overlap, repairs, pending, imports, bootstraps, buckets, sync_validation),
+    *(overlap, repairs, pending, imports, bootstraps, buckets, sync_validation, audits),
 )
 _KNOWN: Final = {procedure.name: procedure for family in _FAMILIES for procedure in family.PROCEDURES}
 

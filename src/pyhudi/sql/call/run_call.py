@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from pyspark.sql import DataFrame
 
-from pyhudi.errors import UnsupportedError, UsageError, did_you_mean, with_subject
+from pyhudi.errors import UsageError, did_you_mean, with_subject
 from pyhudi.sql.call.call_arguments import bind, read_call
 from pyhudi.sql.call.procedure import Column, ProcedureCall, Row
 from pyhudi.sql.call.registry import PROCEDURES
-from pyhudi.sql.call.unsupported_procedures import LATER
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.text.tokens import quote, text_literal
 
@@ -21,16 +20,12 @@ def call(statement: Statement) -> DataFrame | None:
 
     Raises:
         UsageError: there is no such procedure, or an argument is wrong; the message shows how it is called.
-        UnsupportedError: the procedure comes with a later release.
     """
     stated = read_call(statement)
     if stated is None:
         return None
     procedure = PROCEDURES.get(stated.name)
     if procedure is None:
-        if stated.name in LATER:
-            problem = f"CALL {stated.name}: {LATER[stated.name]}; nothing was done. CALL help() lists what is served."
-            raise with_subject(UnsupportedError(problem), stated.name)
         hint = did_you_mean(stated.name, list(PROCEDURES))
         raise with_subject(UsageError(f"there is no procedure {stated.name}.{hint} CALL help() lists them."), stated.name)
     arguments = bind(statement, procedure, stated)

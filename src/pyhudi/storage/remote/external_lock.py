@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from pyhudi.errors import OptionError, UnsupportedError
@@ -25,6 +26,18 @@ def check_lock_file(path: str | None) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class OutsideLock:
+    """The lock `inner` of a table, and the names of the files that were in its folder of locks when it was taken."""
+
+    inner: HeldLock
+    names: tuple[str, ...]
+
+    def is_held(self) -> bool:
+        """Tell whether the lock still excludes others."""
+        return self.inner.is_held()
+
+
 @contextlib.contextmanager
 def lock_outside(storage: Storage, path: str | None, timeout_s: float, name: str, provider: str) -> Iterator[HeldLock]:
     """Hold the lock file at `path`, or for another `name` one next to it; with a lock provider it suffices that the threads of this
@@ -36,9 +49,7 @@ def lock_outside(storage: Storage, path: str | None, timeout_s: float, name: str
     """
     if path is None and provider:
         with process_lock(storage.uri, name, timeout_s) as lock:
-            if not name:
-                check_lock_inside(storage, provider)
-            yield lock
+            yield lock if name else OutsideLock(lock, check_lock_inside(storage, provider))
         return
     if path is None:
         raise UnsupportedError(
@@ -47,6 +58,4 @@ def lock_outside(storage: Storage, path: str | None, timeout_s: float, name: str
         )
     file = f"{Path(path).name}{'.' if name else ''}{name}"
     with LocalStorage(str(Path(path).parent)).lock_file(file, timeout_s, storage.uri) as lock:
-        if not name:
-            check_external_lock(storage, lock.identity(), path, provider)
-        yield lock
+        yield lock if name else OutsideLock(lock, check_external_lock(storage, lock.identity(), path, provider))

@@ -9,17 +9,18 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import pyarrow as pa
 
-from pyhudi.engine.engine_protocol import Engine
+from pyhudi.engine.engine_protocol import Engine, driver_host
 from pyhudi.index.rows import TaggedRows
 from pyhudi.kernels.base_file.iter_rows import StoredFile, iter_rows, row_query
 from pyhudi.kernels.base_file.stitched_rows import folder_values
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.keygen.choose_generator import key_generator
+from pyhudi.markers.marker_route import MarkerRoute
 from pyhudi.spec.files.bootstrap_source import FULL_BOOTSTRAP, BootstrapSource
 from pyhudi.storage.open_storage import open_source_folder
 from pyhudi.storage.storage_protocol import Storage
@@ -63,6 +64,11 @@ class SourceTagger:
         """The engine of the write."""
         return self.engine
 
+    @property
+    def driver_host(self) -> str | None:
+        """That of the engine."""
+        return driver_host(self.engine)
+
     @contextlib.contextmanager
     def tag(self, stage: WriteStage) -> Iterator[TaggedBatch]:
         """Hand out the rows, of which nothing is read yet unless the layout asks for all of them; see the protocol."""
@@ -94,12 +100,13 @@ class SourceStream:
         """Return no rows: each task estimates the size of a record from its own."""
         return ()
 
-    def run_tasks(self, plan: WritePlan) -> list[TaskResult]:
+    def run_tasks(self, plan: WritePlan, markers: MarkerRoute) -> list[TaskResult]:
         """Copy the files; the plan of a stream has no tasks."""
         assert plan.is_stream, "planned for a stream"
         stage, table = self.stage, self.stage.context.table
         generator = key_generator(table.config, instant=stage.context.instant)
-        work = BulkWrite(table.storage, stage.records, stage.config.writer, table.config, generator, stage.context.instant)
+        settings = replace(stage.config.writer, markers=markers)
+        work = BulkWrite(table.storage, stage.records, settings, table.config, generator, stage.context.instant)
         copy = functools.partial(_copy, work, self.source.columns, table.ids.file_prefix())
         tasks = copy_tasks(self.source.folders, stage.config.writer.max_file_bytes)
         return [result for of_task in self.source.engine.run(copy, tasks) for result in of_task]

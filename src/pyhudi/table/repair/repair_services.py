@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.progress import progress_bar
 from pyhudi.service.service_engine import Progress
+from pyhudi.table.repair.audit_services import AuditServices
 from pyhudi.table.repair.deduplicate import DeduplicationArguments, deduplicate
 from pyhudi.table.repair.empty_clean_files import remove_empty_clean_files
 from pyhudi.table.repair.overwrite_properties import overwrite_properties
 from pyhudi.table.repair.partition_metafiles import add_partition_metafiles, migrate_partition_metafiles
 from pyhudi.table.repair.repair_result import CleanFilesRepair, DeduplicationResult, PartitionRepair, PropertyChange
-from pyhudi.table.version.version_services import VersionServices
 from pyhudi.txn.locked_table import locked_table
 
 
 @dataclass(frozen=True, slots=True)
-class RepairServices(VersionServices):
+class RepairServices(AuditServices):
     """Repairs of one table.
 
     Example:

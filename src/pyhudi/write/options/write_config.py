@@ -15,6 +15,7 @@ from pyhudi.index.index_factory import check_virtual_keys
 from pyhudi.index.index_options import GLOBAL_SIMPLE, IndexOptions, index_options
 from pyhudi.index.index_options import TYPE as _INDEX
 from pyhudi.kernels.base_file.base_file import LogSettings, WriterSettings
+from pyhudi.markers.marker_settings import MarkerSettings, marker_settings
 from pyhudi.metadata_table.format.metadata_settings import MetadataSettings, metadata_settings
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.files.log_block import BlockType
@@ -74,6 +75,7 @@ class WriteConfig:
     bulk: BulkLayout = field(default_factory=BulkLayout)
     validators: Validators = field(default_factory=Validators)
     failed_writes: FailedWritesSettings = EAGER
+    markers: MarkerSettings = field(default_factory=MarkerSettings)
     concurrency: Concurrency = SINGLE_WRITER
     early_detection: EarlyDetection | None = None
     instant: str | None = None
@@ -136,6 +138,7 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Write
         bulk=bulk_layout(options) if operation is Operation.BULK_INSERT else BulkLayout(),
         validators=validators_of(options),
         failed_writes=failed_writes_settings(options),
+        markers=marker_settings(options),
         concurrency=sharing,
         early_detection=early_detection(options),
         event_time_field=_event_time_field(options),

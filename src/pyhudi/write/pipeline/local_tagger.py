@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.engine.engine_protocol import Engine
+from pyhudi.engine.engine_protocol import Engine, driver_host
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import UsageError
 from pyhudi.index.resolve_index import BatchKeys
@@ -20,6 +20,7 @@ from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.tasks.run_task import run_task
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.keygen.choose_generator import key_generator
+from pyhudi.markers.marker_route import MarkerRoute
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.storage.storage_protocol import Storage
@@ -64,10 +65,11 @@ class LocalBatch:
         """Return all rows."""
         return self.rows
 
-    def run_tasks(self, plan: WritePlan) -> list[TaskResult]:
+    def run_tasks(self, plan: WritePlan, markers: MarkerRoute) -> list[TaskResult]:
         """Write the files of the plan; the largest task begins first, or all others would wait for it at the end."""
         tasks = sorted(load_tasks(plan, self.rows), key=lambda loaded: loaded.size, reverse=True)
-        run = functools.partial(_run, self.stage.lookup.storage, self.stage.records, self.stage.config.writer, plan.detector)
+        settings = replace(self.stage.config.writer, markers=markers)
+        run = functools.partial(_run, self.stage.lookup.storage, self.stage.records, settings, plan.detector)
         return [result for of_task in self.engine.run(run, tasks) for result in of_task]
 
 
@@ -88,6 +90,11 @@ class LocalTagger:
     def service_engine(self) -> Engine:
         """The engine of the write."""
         return self.engine
+
+    @property
+    def driver_host(self) -> str | None:
+        """That of the engine."""
+        return driver_host(self.engine)
 
     @property
     def columns(self) -> pa.Schema | None:

@@ -21,6 +21,7 @@ from pyhudi.index.resolve_index import BatchKeys, resolve_index
 from pyhudi.index.rows import TaggedRows
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.tasks.write_task import TaskResult
+from pyhudi.markers.marker_route import MarkerRoute
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.visibility import Visibility
@@ -129,8 +130,8 @@ class TaggedBatch(Protocol):
         """Return some of the rows, or all, to estimate the size of a record."""
         ...
 
-    def run_tasks(self, plan: WritePlan) -> list[TaskResult]:
-        """Write the files of a plan. When it returns or raises, no task is running any more."""
+    def run_tasks(self, plan: WritePlan, markers: MarkerRoute) -> list[TaskResult]:
+        """Write the files of a plan, each after its marker. When it returns or raises, no task is running any more."""
         ...
 
 
@@ -155,6 +156,11 @@ class Tagger(Protocol):
     @property
     def service_engine(self) -> Engine | None:
         """Runs the table services before and after the write; None for threads of this process."""
+        ...
+
+    @property
+    def driver_host(self) -> str | None:
+        """By which address the tasks that write reach this process; None where they run in it."""
         ...
 
     @property

@@ -54,8 +54,13 @@ class MetastoreClient:
         self.transport.close()
 
 
-def connect(uris: Sequence[str]) -> MetastoreClient:
+def connect(uris: Sequence[str], option: str = _URIS, timeout_ms: int = _TIMEOUT_MS) -> MetastoreClient:
     """Connect with the first metastore that answers.
+
+    Args:
+        uris: of the form `thrift://host:port`.
+        option: which gives them, for errors.
+        timeout_ms: how many milliseconds to wait for an answer.
 
     Raises:
         OptionError: an address is none, or the package of the client is not installed.
@@ -67,17 +72,17 @@ def connect(uris: Sequence[str]) -> MetastoreClient:
     protocol = importlib.import_module("thrift.protocol.TBinaryProtocol")
     errors = []
     for uri in uris:
-        socket = sockets.TSocket(*_address(uri))
-        socket.setTimeout(_CONNECT_MS)
+        socket = sockets.TSocket(*_address(uri, option))
+        socket.setTimeout(min(_CONNECT_MS, timeout_ms))
         transport = transport_of.TBufferedTransport(socket, 1 << 16)
         try:
             transport.open()
         except (transport_of.TTransportException, OSError) as error:
             errors.append(f"{uri}: {error}")
             continue
-        socket.setTimeout(_TIMEOUT_MS)
+        socket.setTimeout(timeout_ms)
         return MetastoreClient(uri, bindings.Client(protocol.TBinaryProtocolAccelerated(transport)), types, transport)
-    raise CatalogError(f"no Hive metastore answers ({_URIS}): {'; '.join(errors)}")
+    raise CatalogError(f"no Hive metastore answers ({option}): {'; '.join(errors)}")
 
 
 def map_batches(client: MetastoreClient, call: Callable[[MetastoreClient, _Batch], _Result], batches: Sequence[_Batch]) -> list[_Result]:
@@ -106,8 +111,14 @@ def map_batches(client: MetastoreClient, call: Callable[[MetastoreClient, _Batch
             return list(threads.map(run, batches))
 
 
-def load_bindings() -> tuple[Any, Any]:
+def load_bindings(
+    purpose: str = "a sync with a Hive metastore", alternative: str = "leave out hoodie.datasource.hive_sync.enable"
+) -> tuple[Any, Any]:
     """Return the modules of the methods and of the values of a metastore.
+
+    Args:
+        purpose: what needs them, for the error.
+        alternative: what to do without them, also for the error.
 
     Raises:
         OptionError: their package is not installed.
@@ -116,19 +127,16 @@ def load_bindings() -> tuple[Any, Any]:
         bindings = importlib.import_module("pymetastore.hive_metastore.ThriftHiveMetastore")
         types = importlib.import_module("pymetastore.hive_metastore.ttypes")
     except ImportError as error:
-        raise OptionError(
-            "a sync with a Hive metastore needs the package pymetastore: pip install 'pyhudi[hive]', or leave out"
-            " hoodie.datasource.hive_sync.enable"
-        ) from error
+        raise OptionError(f"{purpose} needs the package pymetastore: pip install 'pyhudi[hive]', or {alternative}") from error
     return bindings, types
 
 
-def _address(uri: str) -> tuple[str, int]:
+def _address(uri: str, option: str) -> tuple[str, int]:
     parts = urlsplit(uri if "://" in uri else f"thrift://{uri}")
     try:
         port = parts.port or _PORT
     except ValueError as error:
-        raise OptionError(f"{_URIS}={uri}: it has no port: {error}") from error
+        raise OptionError(f"{option}={uri}: it has no port: {error}") from error
     if parts.scheme != "thrift" or not parts.hostname:
-        raise OptionError(f"{_URIS}={uri}: it is not of the form thrift://host:port")
+        raise OptionError(f"{option}={uri}: it is not of the form thrift://host:port")
     return parts.hostname, port

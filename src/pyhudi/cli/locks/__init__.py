@@ -1,0 +1,1 @@
+"""Commands on the lock of a table."""

@@ -1,0 +1,137 @@
+"""The lock of a Hive metastore, against a real one: queue, take-over, expiry, heartbeats, a network that is cut."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.errors import LockLostError, LockTimeoutError, StorageError
+from pyhudi.locks import hive_lock
+from pyhudi.locks.hive_lock import HiveLock, HiveProvider
+from tests.not_none import not_none
+from tests.servers.cut_network import network_to
+
+KEY = "hoodie.write.lock.hivemetastore."
+CLASS = "org.apache.hudi.hive.transaction.lock.HiveMetastoreBasedLockProvider"
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> HudiTable:
+    return HudiTable.create(tmp_path / "t", pa.schema({"id": pa.int64(), "v": pa.int64()}), name="t", keys=["id"])
+
+
+def options_of(uri: str, name: str) -> dict[str, str]:
+    return {
+        "hoodie.write.lock.provider": CLASS,
+        f"{KEY}uris": uri,
+        f"{KEY}database": "default",
+        f"{KEY}table": name,
+        "hoodie.time.generator.max_expected_clock_skew_ms": "1",
+    }
+
+
+def a_lock(uri: str, name: str, heartbeat_s: float = 60.0, table: str = "/a") -> HiveLock:
+    return HiveLock(HiveProvider((uri,), "default", name, heartbeat_s), table)
+
+
+def test_one_holder_at_a_time_in_the_order_of_requests(metastore: str) -> None:
+    first, second, third = (a_lock(metastore, "queue") for _ in range(3))
+    assert first.acquire(10)
+    assert first.is_held()
+    assert not second.acquire(0)
+    threading.Timer(0.3, first.release).start()
+    assert third.acquire(30)
+    assert not first.is_held()
+    third.release()
+    assert second.acquire(0)
+    second.release()
+
+
+_HOLDER = """
+import sys, time
+from pyhudi.locks.hive_lock import HiveLock, HiveProvider
+assert HiveLock(HiveProvider((sys.argv[1],), "default", "killed", 1.0), "/other").acquire(30)
+print("held", flush=True)
+time.sleep(600)
+"""
+
+
+def test_lock_of_a_killed_holder_ends_and_heartbeats_keep_that_of_a_live_one(metastore: str) -> None:
+    renewed = a_lock(metastore, "kept", heartbeat_s=1.0)
+    assert renewed.acquire(10)
+    holder = subprocess.Popen([sys.executable, "-c", _HOLDER, metastore], stdout=subprocess.PIPE, text=True)
+    try:
+        assert not_none(holder.stdout).readline() == "held\n"
+        other = a_lock(metastore, "killed")
+        assert not other.acquire(0)
+        message = other.holder()
+        assert f"process {holder.pid}" in message
+        assert "the lock of another table, /other" in message
+        holder.kill()
+        began = time.monotonic()
+        assert other.acquire(60)
+        assert time.monotonic() - began > 3, "the lock of a process that may still live was taken"
+        other.release()
+    finally:
+        holder.kill()
+        holder.communicate()
+    assert not a_lock(metastore, "kept").acquire(0), "a lock with heartbeats ended"
+    assert renewed.is_held()
+    renewed.release()
+
+
+def test_writes_take_the_lock_and_record_it(metastore: str, table: HudiTable) -> None:
+    options = options_of(metastore, "writes")
+    table.upsert([{"id": 1, "v": 1}], options=options)
+    other = a_lock(metastore, "writes")
+    assert other.acquire(10)
+    with pytest.raises(LockTimeoutError, match=r"HiveMetastoreBasedLockProvider at 'default\.writes'.*another table, /a: give each table"):
+        table.upsert([{"id": 2, "v": 1}], options={**options, "hoodie.write.lock.wait_time_ms": "300"})
+    other.release()
+    table.upsert([{"id": 3, "v": 1}], options=options)
+    assert sorted(table.to_arrow()["id"].to_pylist()) == [1, 3]
+
+
+def test_holder_whose_lock_has_ended_does_not_commit(metastore: str, table: HudiTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = HiveLock.is_held
+
+    def is_held(lock: HiveLock) -> bool:
+        not_none(lock._client).calls.unlock(not_none(lock._client).types.UnlockRequest(lockid=lock._lock_id))
+        return real(lock)
+
+    monkeypatch.setattr(HiveLock, "is_held", is_held)
+    with pytest.raises(LockLostError):
+        table.upsert([{"id": 1, "v": 1}], options=options_of(metastore, "lost"))
+    assert table.count() == 0
+
+
+def test_holder_that_the_network_cuts_off_does_not_hold_the_lock(metastore: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hive_lock, "_ANSWER_MS", 500)
+    with network_to(not_none(urlsplit(metastore).port)) as network:
+        lock = a_lock(f"thrift://127.0.0.1:{network.port}", "cut")
+        assert lock.acquire(10)
+        assert lock.is_held()
+        network.is_cut = True
+        assert not lock.is_held()
+        assert not a_lock(metastore, "cut").acquire(0), "it may come back before the lock ends"
+        network.is_cut = False
+        assert lock.is_held(), "a connection that failed is made again"
+        network.is_cut = True
+        lock.release()
+    other = a_lock(metastore, "cut")
+    assert other.acquire(60)
+    other.release()
+
+
+def test_metastore_that_does_not_answer_is_an_error_and_nothing_is_written(table: HudiTable) -> None:
+    with pytest.raises(StorageError, match=r"lock default\.t of table .* cannot be had: no Hive metastore answers .*Nothing was written"):
+        table.upsert([{"id": 1, "v": 1}], options=options_of("thrift://127.0.0.1:1", "t"))
+    assert table.history().num_rows == 0
