@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
 from pyhudi.errors import OptionError
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.index.bucket_index import Buckets, Hashing
+from pyhudi.index.bucket_index import BucketIndex, Buckets, Hashing
 from pyhudi.index.bucket_numbers import CountRules, NumberedBuckets, bucket_of
 from pyhudi.index.index_options import BUCKET_COUNT, EXPRESSIONS, HASH_FIELDS
 from pyhudi.index.index_protocol import LookupContext
@@ -50,6 +50,23 @@ class CheckedBuckets:
             _check(self.lookup, view, path, of_path)
             self._checked.add(path)
         return of_path
+
+
+def check_buckets_of_others(index: BucketIndex, view: FileSystemView, paths: Iterable[str]) -> None:
+    """Compare the buckets of a write with the keys that other writers have put into partitions in which it begins buckets, too.
+
+    Args:
+        index: the index of the write.
+        view: the table under the lock of the write's completion.
+        paths: the partitions.
+
+    Raises:
+        OptionError: the others have other buckets, and a key would occur twice.
+    """
+    if isinstance(index.hashing, CheckedBuckets):
+        lookup = replace(index.hashing.lookup, view=view)
+        for path in paths:
+            _check(lookup, view, path, index.hashing.hashing.buckets(view, path))
 
 
 def _check(lookup: LookupContext, view: FileSystemView, path: str, buckets: Buckets) -> None:

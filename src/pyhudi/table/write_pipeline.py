@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pyhudi.errors import AlreadyExistsError
+from pyhudi.index.bucket_validation import check_buckets_of_others
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.locks.choose_lock import unprovided, with_lock_provider
 from pyhudi.markers.choose_markers import markers_of
@@ -139,6 +140,7 @@ def _carry_out(
         schema = work.schema
         if isinstance(txn, OptimisticTransaction):
             schema = agreed_schema(txn, work.stored, state_before(txn.table)[0], schema)
+            _check_begun_buckets(txn, work)
         run_validators(config.validators, txn, results, (work.stored, schema), work.plan.replaced)
         committed = commit(txn, work.plan, results, schema, new_in_logs=by_bucket, rolling=config.rolling)
         return results, committed, services.before_unlock(txn.table, committed, txn.view)
@@ -155,6 +157,17 @@ def _with_detector(txn: Transaction, work: PlannedWrite, config: WriteConfig) ->
     detector = txn.detector(config.early_detection, by_bucket=work.batch.tagging.layout is not None)
     detector.check(txn.table.storage, work.plan.groups)
     return replace(work.plan, detector=detector)
+
+
+def _check_begun_buckets(txn: OptimisticTransaction, work: PlannedWrite) -> None:
+    """See that others, which may have begun the same partitions meanwhile, have the same buckets.
+
+    Raises:
+        OptionError: they have others.
+    """
+    layout, profile = work.batch.tagging.layout, work.batch.profile
+    if layout is not None and txn.has_been_overtaken:
+        check_buckets_of_others(layout, txn.view, [path for path, part in profile.partitions.items() if part.new_buckets])
 
 
 def _in_any_order(request: WriteRequest, config: WriteConfig) -> bool:

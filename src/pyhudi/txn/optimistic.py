@@ -61,6 +61,8 @@ class OptimisticTransaction(Transaction):
         self._shared = shared
         self._before = table.timeline
         self.is_committed = False
+        #: Whether other writes have completed since this one began.
+        self.has_been_overtaken = False
         self.begun = True
         self._heartbeat.__enter__()
         self._requested = table.writer.request(self.action, self.instant, self._request())
@@ -126,6 +128,7 @@ class OptimisticTransaction(Transaction):
             stats = tuple(result.stat for result in write.results)
             mine = ComparedWrite(self.instant, stats, write.replaced or {}, write.by_bucket, write.in_any_order)
             others = check_conflicts(self._before, now, mine, self._shared.concurrency.strategy)
+            self.has_been_overtaken = bool(others)
             if write.keys is not None:
                 check_new_keys(now, mine, others, write.keys)
             for path in sorted({stat.partition_path or "" for stat in stats}):

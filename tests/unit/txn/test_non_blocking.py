@@ -308,6 +308,18 @@ def test_a_single_writer_is_refused_while_a_non_blocking_one_is_at_work(table: H
     assert rows_of(table) == [ride(0), ride(1, value=7), ride(2), ride(3)]
 
 
+@pytest.mark.parametrize("mode", [NBCC, OCC | BUCKETS], ids=["non-blocking", "optimistic"])
+def test_two_writers_do_not_begin_a_partition_with_other_numbers_of_buckets(mode: dict[str, str]) -> None:
+    """Neither of them has found a key that tells the number."""
+    table = bucket_table()
+    theirs, mine = ([ride(number) for number in range(first, 16, 2)] for first in (0, 1))
+    first = beside(table, lambda: table.upsert(theirs, options=mode | {"hoodie.bucket.index.num.buckets": "4"}))
+    with pytest.raises((OptionError, WriteConflictError)):
+        first.upsert(mine, options=mode | {"hoodie.bucket.index.num.buckets": "3"})
+    assert rows_of(table) == theirs
+    check_sound(table)
+
+
 def test_a_delete_of_keys_that_nobody_has_written_changes_nothing(table: HudiTable) -> None:
     assert table.delete([{"id": 77, "city": "bergen"}], options=NBCC).instant is None
     assert rows_of(table) == [ride(number) for number in range(4)]
