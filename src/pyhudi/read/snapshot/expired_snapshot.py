@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable
 from typing import Final, ParamSpec, TypeVar
 
-from pyhudi.errors import ConflictError
+from pyhudi.errors import ConflictError, CorruptTableError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.locks.known_objects import as_it_is_now
 from pyhudi.metadata_table.read.metadata_view import MetadataView
@@ -52,15 +52,20 @@ def check_not_expired(view: FileSystemView, latest: Timeline) -> None:
 
 
 def reread_when_expired(read: Callable[P, T]) -> Callable[P, T]:
-    """Let a function that reads a table begin again when the table is cleaned meanwhile."""
+    """Let a function that reads a table begin again when the table is cleaned meanwhile; a file that is missing twice is damage."""
 
     @functools.wraps(read)
     def reread(*args: P.args, **kwargs: P.kwargs) -> T:
+        missing = ""
         for _ in range(_MOST_READS - 1):
             try:
                 return read(*args, **kwargs)
             except SnapshotExpiredError:
                 continue
+            except CorruptTableError as error:
+                if not isinstance(error.__cause__, FileNotFoundError) or str(error) == missing:
+                    raise
+                missing = str(error)
         return read(*args, **kwargs)
 
     return reread

@@ -242,6 +242,7 @@ class ReadMethods(TableHandle):
         """
         return count_rows(selection(self.storage, None, filter, as_of, "snapshot", meta_columns=False))
 
+    @reread_when_expired
     @progress_bar("changes")
     def changes(
         self,
