@@ -43,7 +43,7 @@ class Lockstep:
         """Let `chance` decide who continues, and `crashes` of the writers die, each at one of its first `calls` calls."""
         self._random = chance
         self._crashes, self._calls = crashes, calls
-        self._turns: dict[int, threading.Semaphore] = {}
+        self._turns: dict[int, threading.Lock] = {}
         self._running: list[int] = []
 
     def run(self, storage: Storage, writers: Sequence[Callable[[Storage], object]]) -> list[BaseException | None]:
@@ -54,7 +54,9 @@ class Lockstep:
         """
         errors: list[BaseException | None] = [None] * len(writers)
         self._running = list(range(len(writers)))
-        self._turns = {number: threading.Semaphore(0) for number in self._running}
+        self._turns = {number: threading.Lock() for number in self._running}
+        for turn in self._turns.values():
+            turn.acquire()  # whoever continues a writer releases it
         dying = self._random.sample(self._running, self._crashes)
         dies_at = {number: self._random.randrange(self._calls) for number in dying}
 
@@ -66,12 +68,13 @@ class Lockstep:
                 errors[number] = error
             finally:
                 self._running.remove(number)
-                self._next()
+                if self._running:
+                    self._turns[self._choose()].release()
 
         threads = [threading.Thread(target=work, args=(number,), daemon=True) for number in self._running]
         for thread in threads:
             thread.start()
-        self._next()
+        self._turns[self._choose()].release()
         for thread in threads:
             thread.join(_LONGEST_S)
             if thread.is_alive():
@@ -80,12 +83,13 @@ class Lockstep:
 
     def pause(self, number: int) -> None:
         """Let the seed decide which writer continues; returns when it is this one's turn again."""
-        self._next()
-        self._turns[number].acquire()
+        chosen = self._choose()
+        if chosen != number:  # no thread has to wake up
+            self._turns[chosen].release()
+            self._turns[number].acquire()
 
-    def _next(self) -> None:
-        if self._running:
-            self._turns[self._random.choice(self._running)].release()
+    def _choose(self) -> int:
+        return self._random.choice(self._running)
 
 
 class _Stepped(InterceptedStorage):

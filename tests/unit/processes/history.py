@@ -95,7 +95,7 @@ def faults_of_history(table: HudiTable, events: Sequence[Event]) -> list[str]:
         *(f"{event['who']}: {event['error']}" for event in events if event["kind"] == "failed"),
         *_faults_of_outcomes(replay, events),
         *_faults_of_order(replay, events),
-        *_faults_of_states(table, replay),
+        *faults_of_states(table, replay),
         *_faults_of_snapshots(replay, events),
         *_faults_of_changes(replay, events),
     ]
@@ -123,7 +123,8 @@ def _faults_of_order(replay: Replay, events: Sequence[Event]) -> Iterator[str]:
             yield f"{event['name']} began after {name_of_latest} was acknowledged, and is completed before it"
 
 
-def _faults_of_states(table: HudiTable, replay: Replay) -> Iterator[str]:
+def faults_of_states(table: HudiTable, replay: Replay) -> Iterator[str]:
+    """Yield the states, as of each commit and now, that differ from the replay; those that were cleaned are left out."""
     for number, commit in enumerate(replay.commits, 1):
         try:
             rows = table.to_arrow(["id", "city", "value"], as_of=commit.completed).to_pylist()

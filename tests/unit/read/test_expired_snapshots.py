@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
+from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.read.metadata_view import open_view
+from pyhudi.read.execute import read_slices
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.snapshot import open_snapshot
 from tests.unit.table.tables import make_table, ride, rows_of
@@ -53,3 +56,25 @@ def test_writes_and_other_actions_do_not_disturb_a_snapshot(table: HudiTable) ->
     snapshot = open_snapshot(table.storage, SnapshotQuery())
     table.overwrite([ride(3, value=4)], options=QUIET)
     assert [one.base_instant for one in snapshot.slices("oslo")] == [snapshot.instant]
+
+
+def test_a_file_that_is_cleaned_before_it_is_opened_makes_a_read_begin_again(table: HudiTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = [None]
+
+    def read_late(selection):
+        slices = selection.slices()
+        if left:
+            left.pop()
+            write_and_clean(table)
+        return pa.Table.from_batches(read_slices(selection, slices), schema=selection.schema)
+
+    monkeypatch.setattr("pyhudi.table.methods.read_methods.read_table", read_late)
+    assert rows_of(table) == [ride(1, value=3), ride(2, "rome", 3)]
+    assert left == []
+
+
+def test_a_file_that_is_lost_is_still_damage(table: HudiTable) -> None:
+    (name,) = (name for name in table.storage.file_names("oslo") if name.endswith(".parquet"))
+    table.storage.delete(f"oslo/{name}")
+    with pytest.raises(CorruptTableError, match="is not there"):
+        table.to_arrow()

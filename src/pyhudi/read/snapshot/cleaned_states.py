@@ -7,7 +7,6 @@ inflight may have deleted any of the files that it plans to delete.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from collections.abc import Callable, Collection, Iterator
 from typing import Final, ParamSpec, TypeVar
@@ -40,13 +39,20 @@ class StateDeletedError(UsageError):
 
 
 def reread_when_deleted(read: Callable[P, T]) -> Callable[P, T]:
-    """Let a function that opens a table and lists its files begin again when files were deleted in between."""
+    """Let a function that reads a table begin again when files are deleted meanwhile; one that is missing twice is damage."""
 
     @functools.wraps(read)
     def reread(*args: P.args, **kwargs: P.kwargs) -> T:
+        missing = ""
         for _ in range(_MOST_READS - 1):
-            with contextlib.suppress(StateDeletedError):
+            try:
                 return read(*args, **kwargs)
+            except StateDeletedError:
+                continue
+            except CorruptTableError as error:
+                if not isinstance(error.__cause__, FileNotFoundError) or str(error) == missing:
+                    raise
+                missing = str(error)
         return read(*args, **kwargs)
 
     return reread
