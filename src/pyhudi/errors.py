@@ -103,6 +103,10 @@ class ReportingError(HudiError):
     """A commit callback or a metrics reporter failed; the commit that it was to report is visible."""
 
 
+class TableServiceError(HudiError):
+    """A table service that a write ran after its commit failed, and the options of the write ask for an error; the write is visible."""
+
+
 class UnknownOutcomeError(HudiError):
     """The last step of a commit failed without an answer: the commit may be visible or not."""
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from pyhudi.engine.engine_protocol import Engine
-from pyhudi.errors import ConflictError, HudiError, ReportingError
+from pyhudi.errors import ConflictError, HudiError, ReportingError, TableServiceError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.service.archival.inline_archival import archive_after_commit
 from pyhudi.service.cleaning.inline_cleaning import EarlyClean, clean_after_commit, clean_before_unlock, clean_before_write
@@ -52,6 +52,10 @@ _AFTER_COMMIT: Final[tuple[tuple[str, Callable[[WrittenTable], InlineRun | None]
     ("the commit callback", call_after_commit),
     ("the synchronisation with catalogs", sync_after_commit),
 )
+#: What is no service of the table: it happens whether services are on or not, and its failures are none of theirs.
+_REPORTS: Final = (report_after_commit, call_after_commit, sync_after_commit)
+_ENABLED: Final = "hoodie.table.services.enabled"
+_FAIL_WRITES: Final = "hoodie.fail.writes.on.inline.table.service.exception"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +81,9 @@ class InlineServices:
         check_callback_options(self.options)
         check_metrics_options(self.options, config)
         runner = service_runner(self.storage, self.clock, self.ids, self.options, self.engine)
-        clean_before_write(runner, self.options)
-        cluster_before_write(runner, self.options, config)
+        if self.options.flag(_ENABLED):
+            clean_before_write(runner, self.options)
+            cluster_before_write(runner, self.options, config)
 
     def before_unlock(self, table: LockedTable, committed: Committed | None, view: FileSystemView) -> Callable[[], tuple[str, ...]]:
         """Clean what is soon done, while the lock is still held, and return what is to be called without it: the other services.
@@ -90,24 +95,39 @@ class InlineServices:
             committed: the commit; None does nothing.
             view: shows the table before the commit.
 
-        What goes wrong is logged, not raised: the write is committed, and a caller that heard of an error would repeat it.
+        What goes wrong is logged, not raised, unless the options ask for that (`TableServiceError`, by the call that is returned): the write
+        is committed, and a caller that heard of an error would repeat it.
         """
         if committed is None:
             return tuple
         runner = service_runner(self.storage, self.clock, self.ids, self.options, self.engine)
         written = WrittenTable(runner, table.config, table.timeline.with_instant(committed.instant), self.options, committed, view)
         failures: list[str] = []
-        early = self._attempt("cleaning", lambda: clean_before_unlock(written), failures)
+        is_on = self.options.flag(_ENABLED)
+        early = self._attempt("cleaning", lambda: clean_before_unlock(written), failures) if is_on else None
         return lambda: self._after_commit(written, failures, early)
 
     def _after_commit(self, written: WrittenTable, failures: list[str], early: EarlyClean | None) -> tuple[str, ...]:
-        is_cleaned = early is None or early.leaves_nothing
+        is_cleaned, of_services = early is None or early.leaves_nothing, [*failures]
         if early is not None and early.result is not None:
             self._report([early.result], 0)
+        is_on = self.options.flag(_ENABLED)
         for noun, due_work in _AFTER_COMMIT:
-            if due_work is not clean_after_commit or not is_cleaned:
+            is_due = due_work in _REPORTS or (is_on and (due_work is not clean_after_commit or not is_cleaned))
+            before = len(failures)
+            if is_due:
                 self._run_due(noun, due_work, written, failures)
+            if due_work not in _REPORTS:
+                of_services += failures[before:]
+        self._check_failures(written, of_services)
         return tuple(failures)
+
+    def _check_failures(self, written: WrittenTable, failures: Sequence[str]) -> None:
+        if failures and self.options.flag(_FAIL_WRITES):
+            raise TableServiceError(
+                f"write {written.commit.instant.requested} to table {self.storage.uri} is committed, do not repeat it;"
+                f" {'; '.join(failures)}. {_FAIL_WRITES}=true makes that an error."
+            )
 
     def _run_due(self, noun: str, due_work: Callable[[WrittenTable], InlineRun | None], written: WrittenTable, failures: list[str]) -> None:
         work = self._attempt(noun, lambda: due_work(written), failures)

@@ -5,7 +5,7 @@ Rules: `HoodieCompactionConfig`; `hoodie.compact.inline` is on for batch and SQL
 
 from __future__ import annotations
 
-from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, refused, served, unserved
+from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, refused, served
 
 COMPACTION: tuple[ConfigKey, ...] = (
     served("hoodie.compact.inline", "Compact a merge-on-read table after a write when it is due.", Kind.FLAG, "true"),
@@ -75,8 +75,10 @@ COMPACTION: tuple[ConfigKey, ...] = (
         "a compaction keeps the time and the sequence number of each record",
         "hoodie.compaction.preserve.commit.metadata=true",
     ),
-    *unserved(
-        "a compaction that fails after a write is logged, and the write stays committed",
-        "hoodie.fail.writes.on.inline.table.service.exception=false",
+    served(
+        "hoodie.fail.writes.on.inline.table.service.exception",
+        "Raise a TableServiceError when a table service that a write runs fails; the write stays committed. Otherwise that is logged.",
+        Kind.FLAG,
+        "false",
     ),
 )

@@ -20,9 +20,11 @@ SERVICES: tuple[ConfigKey, ...] = (
         f"the table service manager {_LATER}",
         "hoodie.table.service.manager.enabled=false hoodie.table.service.manager.*",
     ),
-    *refused(
-        "each service has its own switch: hoodie.compact.inline, hoodie.clustering.inline, hoodie.archive.automatic",
-        "hoodie.table.services.enabled=true",
+    served(
+        "hoodie.table.services.enabled",
+        "Whether writes run table services, those that their own options ask for; services on request run all the same.",
+        Kind.FLAG,
+        "true",
     ),
     served(f"{_CALLBACK}.on", "Call a commit callback after each commit.", Kind.FLAG, "false"),
     served(

@@ -1,0 +1,55 @@
+"""Services that a write runs: all are switched off by one option, and a failure is an error where another one asks for that."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import pytest
+
+from pyhudi.errors import StorageError, TableServiceError
+from pyhudi.service.archival import inline_archival
+from pyhudi.timeline.load_timeline import load_timeline
+from tests.unit.table.tables import make_table, ride, rows_of
+
+DUE = {
+    "hoodie.clean.commits.retained": "1",
+    "hoodie.keep.min.commits": "2",
+    "hoodie.keep.max.commits": "3",
+    "hoodie.compact.inline": "true",
+    "hoodie.compact.inline.max.delta.commits": "2",
+    "hoodie.clustering.inline": "true",
+    "hoodie.clustering.inline.max.commits": "2",
+    "hoodie.partition.ttl.inline": "true",
+    "hoodie.partition.ttl.strategy.days.retain": "1",
+}
+OFF = {"hoodie.table.services.enabled": "false"}
+FAIL = "hoodie.fail.writes.on.inline.table.service.exception"
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_one_option_switches_all_services_off(table_type: str) -> None:
+    table = make_table(table_type=table_type, partition_by=["city"])
+    for number in range(8):
+        table.upsert([ride(1, value=number)], options=DUE | OFF)
+    instants = load_timeline(table.storage, table.config).instants
+    assert {one.action.value for one in instants} <= {"commit", "deltacommit"}
+    assert len(instants) == 8
+    assert table.services.clean(options={"hoodie.clean.commits.retained": "1"}) or table_type == "MERGE_ON_READ"
+    table.upsert([ride(1, value=9)], options=DUE)
+    assert {one.action.value for one in load_timeline(table.storage, table.config).instants} - {"commit", "deltacommit"}
+
+
+def test_a_service_that_fails_is_an_error_on_request_and_the_write_is_visible(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> NoReturn:
+        raise StorageError("the disk is full")
+
+    table = make_table()
+    table.upsert([ride(1)])
+    monkeypatch.setattr(inline_archival, "archive", fail)
+    for number in range(3):
+        table.upsert([ride(1, value=number)], options=DUE | {"hoodie.clustering.inline": "false"})
+    assert table.upsert([ride(2)], options=DUE).failed_services
+    with pytest.raises(TableServiceError, match=r"is committed, do not repeat it; archiving failed .*the disk is full"):
+        table.upsert([ride(3)], options=DUE | {FAIL: "true"})
+    assert [row["id"] for row in rows_of(table)] == [1, 2, 3]
+    table.upsert([ride(4)], options=DUE | {FAIL: "true"} | OFF)
