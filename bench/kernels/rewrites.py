@@ -2,7 +2,8 @@
 
     python -m bench.kernels.rewrites --inputs <folder of the input files> [--rows N]
 
-The floor reads the file with pyarrow and writes it again. All take turns; processor time, medians of five.
+The floor reads the file with pyarrow and writes it again. Whole commits of ten rows of one row group come last: read by their keys and
+upserted, as a MERGE does it, with and without what the process knows of the keys. All take turns; processor time, medians of five.
 """
 
 from __future__ import annotations
@@ -17,11 +18,15 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from bench.data import ROWS, write_inputs
+from pyhudi import HudiTable
 from pyhudi.kernels.base_file import stored_groups
 from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
+from pyhudi.kernels.keys import key_answers, key_probe
+from pyhudi.kernels.merge import touched_groups
 from pyhudi.kernels.tasks.write_task import TaskResult, WriteTask, run_write_task
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.spec.files.file_group import BaseFile
@@ -62,6 +67,32 @@ class Rewrites:
         return lambda: pq.write_table(pq.read_table(source), target, compression="zstd", compression_level=1, row_group_size=1 << 17)
 
 
+class Commits:
+    """A table of one file of the same rows, ten of which are read and upserted in a commit."""
+
+    def __init__(self, folder: Path, rows: pa.Table) -> None:
+        self.folder, self.rows = folder, rows
+        HudiTable.create(str(folder), rows.schema, name="t", keys=["key"]).bulk_insert(rows)
+
+    def merge(self, *, knows: bool) -> Callable[[], object]:
+        """Read ten rows in a row by their keys, and upsert them."""
+        changed = self.rows.slice(self.rows.num_rows // 2, 10)
+        condition = pc.field("key").isin(changed.column("key").combine_chunks())
+
+        def run() -> None:
+            _forget(keeps=knows)
+            HudiTable.open(str(self.folder)).to_arrow(filter=condition)
+            HudiTable.open(str(self.folder)).upsert(changed)
+
+        return run
+
+
+def _forget(*, keeps: bool) -> None:
+    """Let no search be answered by one before, or let it again."""
+    touched_groups.recall = key_answers.recall if keeps else lambda *_: None  # type: ignore[attr-defined]
+    key_probe.recall = touched_groups.recall  # type: ignore[attr-defined]
+
+
 def main() -> None:
     """Print processor time and ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -71,7 +102,7 @@ def main() -> None:
     write_inputs(arguments.inputs, arguments.rows, 4)
     rows = pq.read_table(arguments.inputs / "load.parquet").slice(0, 1_000_000)
     with tempfile.TemporaryDirectory() as folder:
-        table = Rewrites(Path(folder), rows)
+        table, commits = Rewrites(Path(folder), rows), Commits(Path(folder) / "commits", rows)
         spent: dict[str, list[float]] = {}
         for _ in range(ROUNDS):
             spent.setdefault("floor", []).append(_processor_seconds(table.floor()))
@@ -79,6 +110,10 @@ def main() -> None:
                 for copying in (False, True):
                     name = f"{groups} of {table.groups} row groups, {'copied' if copying else 'all encoded'}"
                     spent.setdefault(name, []).append(_processor_seconds(table.change(groups, copying=copying)))
+            stored_groups.COPIED_FILE_BYTES = 4 << 20  # type: ignore[misc]
+            for knows in (False, True):
+                name = f"commit, keys {'searched once' if knows else 'searched three times'}"
+                spent.setdefault(name, []).append(_processor_seconds(commits.merge(knows=knows)))
     floor = statistics.median(spent["floor"])
     for name, seconds in spent.items():
         print(f"{name:40} {statistics.median(seconds):6.3f} s  {statistics.median(seconds) / floor:5.2f} x")

@@ -211,19 +211,25 @@ def _batches(selection: Selection, file_slice: FileSlice) -> Iterator[pa.RecordB
     values_of = left_out_values if in_path_alone else path_values
     constants = values_of(file_slice.group.partition_path, snapshot.schema, snapshot.config)
     verify = snapshot.query.verifies_pages
+    meant, base = selection.keys_meant, file_slice.base
+    only = None if meant is None or base is None else rows_meant(snapshot.storage, base, *meant)
     if file_slice.logs:
         task = _task(snapshot, file_slice, columns)
         merge, limit = remember_deltas(snapshot), snapshot.query.slice_bytes
         rows = iter_merged(
-            snapshot.storage, snapshot.context, task, condition, limit_bytes=limit, merge=merge, constants=constants, verify=verify
+            snapshot.storage,
+            snapshot.context,
+            task,
+            condition,
+            limit_bytes=limit,
+            merge=merge,
+            constants=constants,
+            verify=verify,
+            only=only,
         )
         return rows if snapshot.context.virtual_key is None else _as_stored(rows)
-    if file_slice.base is not None:
-        meant = selection.keys_meant
-        only = None if meant is None else rows_meant(snapshot.storage, file_slice.base, *meant)
-        return iter_base_file(
-            snapshot.storage, file_slice.base, snapshot.schema, columns, condition, constants=constants, verify=verify, only=only
-        )
+    if base is not None:
+        return iter_base_file(snapshot.storage, base, snapshot.schema, columns, condition, constants=constants, verify=verify, only=only)
     return iter(())
 
 

@@ -60,9 +60,9 @@ def rows_of(numbers: list[int], version: int) -> pa.Table:
     )
 
 
-def table_of(folder: Path) -> HudiTable:
+def table_of(folder: Path, table_type: str = "COPY_ON_WRITE") -> HudiTable:
     first = rows_of([*range(ROWS)], 0)
-    table = HudiTable.create(str(folder), first.schema, name="t", keys=["key"])
+    table = HudiTable.create(str(folder), first.schema, name="t", keys=["key"], table_type=table_type)
     table.insert(first, options=OPTIONS)
     return table
 
@@ -112,6 +112,20 @@ def test_filters_on_keys_give_the_rows_that_other_filters_give(tmp_path: Path) -
             assert table.to_arrow(columns=["text"], filter=condition & (pc.field("v") > 0)).num_rows == 0
             either = condition | (pc.field("text") == "8 0")
             assert {*table.to_arrow(filter=either).column("key").to_pylist()} == expected_keys | {key_of(8)}
+
+
+def test_filters_on_keys_give_the_merged_rows_of_log_files(tmp_path: Path) -> None:
+    table = table_of(tmp_path, "MERGE_ON_READ")
+    table.upsert(rows_of([3, 17], 1), options=OPTIONS)
+    table.delete(where=pc.field("key") == key_of(40), options=OPTIONS)
+    table.upsert(rows_of([60], 2), options=OPTIONS)
+    condition = pc.field("key").isin([key_of(number) for number in (3, 17, 40, 50, 60, ROWS + 5)])
+    expected = {key_of(3): 1, key_of(17): 1, key_of(50): 0, key_of(60): 2}
+    for _ in range(2):
+        read = table.to_arrow(columns=["key", "v"], filter=condition)
+        assert dict(zip(*read.to_pydict().values(), strict=True)) == expected
+        assert read.num_rows == len(expected)
+    assert table.to_arrow(filter=condition & (pc.field("v") == 0)).column("key").to_pylist() == [key_of(50)]
 
 
 def test_a_key_column_that_is_not_the_record_key_of_a_file_is_read_itself(tmp_path: Path) -> None:

@@ -95,6 +95,7 @@ def iter_keyed_base(
     without: Indices | None = None,
     constants: Constants = NO_CONSTANTS,
     verify: bool = True,
+    only: Indices | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a base file; a key that is asked for or filtered by is computed where files have none.
 
@@ -103,7 +104,9 @@ def iter_keyed_base(
     key, projection = context.virtual_key, project_columns(context.schema, columns)
     needed = projection if filter is None else with_filter_columns(projection, all_fields(context.schema), filter)
     if key is None or RECORD_KEY not in needed.names:
-        yield from iter_base_file(storage, file, context.schema, columns, filter, without=without, constants=constants, verify=verify)
+        yield from iter_base_file(
+            storage, file, context.schema, columns, filter, without=without, constants=constants, verify=verify, only=only
+        )
         return
     heads = (field.split(".")[0] for field in key.key_fields)
     for batch in iter_base_file(

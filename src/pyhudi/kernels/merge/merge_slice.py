@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.kernels.arrays.row_filter import apply_filter
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.iter_rows import NO_CONSTANTS, Constants, all_fields, project_columns, with_filter_columns
@@ -44,6 +45,7 @@ def iter_merged(
     merge: Merge = slice_delta,
     constants: Constants = NO_CONSTANTS,
     verify: bool = True,
+    only: Indices | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a file slice in batches of bounded size, with the table's types.
 
@@ -57,6 +59,7 @@ def iter_merged(
         merge: merges a part; a caller may know what it comes to.
         constants: values that all rows have, whatever the files say.
         verify: hold the pages of the base file against their CRCs.
+        only: numbers of the rows of the base file, ascending, that alone can pass the filter, where these are known.
 
     Raises:
         CorruptTableError: a file of the slice is damaged or missing.
@@ -74,7 +77,7 @@ def iter_merged(
     if task.slice.base is not None:
         without = np.sort(pa.concat_arrays(masked).to_numpy())
         yield from iter_keyed_base(
-            storage, context, task.slice.base, projection.names, filter, without=without, constants=constants, verify=verify
+            storage, context, task.slice.base, projection.names, filter, without=without, constants=constants, verify=verify, only=only
         )
 
 
