@@ -13,11 +13,16 @@ from pyhudi.errors import HudiError
 from tests.conformance.differences import Difference, listed
 from tests.conformance.play import play
 from tests.conformance.script import read_script, themes
+from tests.slow_cases import slow_cases
 
 pytestmark = pytest.mark.spark
 
 
-@pytest.mark.parametrize("theme", themes())
+#: The scripts of Apache Hudi's pages.
+PAGES = {theme for theme in themes() if theme.startswith("page_")}
+
+
+@pytest.mark.parametrize("theme", slow_cases(themes(), PAGES))
 def test_a_script_is_answered_as_by_apache_hudi(theme: str, spark: SparkSession, tmp_path: Path) -> None:
     def engine(statement: str) -> pa.Table:
         return spark.sql(statement).toArrow()

@@ -130,6 +130,11 @@ SERVICES = {
     "hoodie.table.service.manager.enabled": "true",
     "hoodie.table.service.manager.uris": "http://manager",
     "hoodie.metadata.metrics.enable": "true",
+    "hoodie.metadata.record.level.index.defer.init": "true",
+    "hoodie.metadata.index.bloom.filter.column.list": "city",
+    "hoodie.parquet.outputtimestamptype": "INT96",
+    "hoodie.parquet.writelegacyformat.enabled": "true",
+    "hoodie.partition.metafile.use.base.format": "true",
 }
 
 

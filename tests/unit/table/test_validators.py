@@ -13,6 +13,7 @@ import pytest
 import pyhudi
 from pyhudi import HudiTable
 from pyhudi.errors import HudiError, OptionError, UnsupportedError, ValidationError
+from pyhudi.write.options import validators
 
 JAVA = "org.apache.hudi.client.validator."
 KEY = "hoodie.precommit.validators"
@@ -164,3 +165,15 @@ def test_without_an_engine_for_queries_nothing_is_written(table: HudiTable, monk
         table.upsert([row("a", "oslo", 5)], single("SELECT count(*) FROM <TABLE_NAME>#2"))
     monkeypatch.undo()
     assert table.history().num_rows == 1
+
+
+def test_queries_that_no_validator_runs_are_warned_of_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    validators._warn_of_queries.cache_clear()
+    table = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"])
+    for number in range(2):
+        table.upsert([row(f"{number}", "oslo", 1)], {f"{KEY}.equality.sql.queries": "SELECT count(*) FROM <TABLE_NAME>"})
+    messages = [record.message for record in caplog.records if record.name == "pyhudi.options"]
+    assert messages == [
+        f"option '{KEY}.equality.sql.queries' has no effect: its queries are run where {KEY} names {JAVA}SqlQueryEqualityPreCommitValidator"
+    ]
+    assert table.count() == 2

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, refused, served, unserved
 
-_LATER = "comes with a later release"
-
 
 def _record_index_limits(prefix: str, old: str, fewest: str, most: str) -> tuple[ConfigKey, ...]:
     """Return the keys that say how many file groups a new record index gets."""
@@ -142,7 +140,7 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
     ),
     *harmless("is about bloom filters inside the files of the metadata table, which are found without", "hoodie.metadata.bloom.filter.*"),
     *unserved(
-        "metrics and services of the metadata table apart from those of its table: these come with a later release",
+        "metrics of the metadata table are not reported apart from those of its table, and its services run with the writes of the table",
         """
         hoodie.metadata.metrics.enable=false hoodie.metadata.table.service.manager.enabled=false
         hoodie.metadata.table.service.manager.actions hoodie.metadata.derive.from.datatable.clean.policy=true,false
@@ -157,13 +155,27 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
         hoodie.metadata.write.fail.on.table.service.failures=true
         """,
     ),
-    *refused(
-        f"this setting of the metadata table {_LATER}",
-        """
-        hoodie.metadata.index.secondary.enable=true
-        hoodie.metadata.auto.initialize=true hoodie.metadata.auto.delete.partitions=true
-        hoodie.metadata.record.level.index.defer.init=false
-        hoodie.metadata.write.concurrency.mode=single_writer hoodie.metadata.*
-        """,
+    *unserved("the first write of a table builds its record index, too", "hoodie.metadata.record.level.index.defer.init=false"),
+    *unserved(
+        "writes keep bloom filters of the record key; CREATE INDEX ... USING bloom_filters(column) makes those of another column",
+        "hoodie.metadata.index.bloom.filter.column.list",
     ),
+    *refused(
+        "DROP INDEX drops a secondary index, and each write keeps those that there are in step",
+        "hoodie.metadata.index.secondary.enable=true",
+    ),
+    *refused(
+        "whether a write makes a missing metadata table is what hoodie.metadata.enable says",
+        "hoodie.metadata.auto.initialize=true",
+    ),
+    *refused(
+        "a write deletes an index that its options turn off, since the index would be behind the table",
+        "hoodie.metadata.auto.delete.partitions=true",
+    ),
+    *refused(
+        "each commit writes the metadata table under the lock of its table, in any mode of concurrency",
+        "hoodie.metadata.write.concurrency.mode=single_writer",
+    ),
+    *refused("each folder with a partition metafile is a partition of the table", "hoodie.metadata.dir.filter.regex"),
+    *refused("pyhudi's metadata table has no such setting", "hoodie.metadata.*"),
 )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, refused, served, unserved
 
-_LATER = "comes with a later release"
 _CALLBACK = "hoodie.write.commit.callback"
 _METRICS = "hoodie.metrics"
 
@@ -17,7 +16,7 @@ SERVICES: tuple[ConfigKey, ...] = (
     *harmless("sizes new records in log files, where pyhudi puts none", "hoodie.logfile.to.parquet.compression.ratio"),
     *harmless("follows from the index, which says where rows are stored: hoodie.index.type", "hoodie.storage.layout.*"),
     *unserved(
-        f"the table service manager {_LATER}",
+        "the table service manager is a server of Apache Hudi's own; `pyhudi services run` runs what is due on many tables",
         "hoodie.table.service.manager.enabled=false hoodie.table.service.manager.*",
     ),
     served(

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.metadata_table.format.metadata_partitions import PARTITION_STATS
 from pyhudi.service.indexes import Indexing, IndexRequest, ListedIndex, list_indexes, partition_of
 from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.catalog.catalog_table import CatalogTable
@@ -58,9 +59,13 @@ def create(statement: Statement) -> DataFrame | None:
 
 
 def drop(statement: Statement) -> DataFrame | None:
-    """Run a DROP INDEX on a Hudi table; None when the table is not a Hudi table."""
+    """Run a DROP INDEX on a Hudi table; None when the table is not a Hudi table.
+
+    `partition_stats` need not exist: they were dropped together with `column_stats`, which scripts for Apache Hudi drop before them.
+    """
     plan = statement.plan
-    name, if_exists = str(plan.indexName()), bool(plan.ignoreIfNotExists())
+    name = str(plan.indexName())
+    if_exists = bool(plan.ignoreIfNotExists()) or name == PARTITION_STATS
     return _run(statement, lambda entry, options: _indexing(entry, options).drop(name, if_exists=if_exists))
 
 

@@ -6,7 +6,9 @@ Rules: `HoodiePreCommitValidatorConfig`, `SqlQueryPreCommitValidator`. Java clas
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Protocol
 
 import pyarrow as pa
@@ -15,6 +17,7 @@ from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.spec.options import Options
 from pyhudi.spec.user_class import user_object
 
+_log = logging.getLogger("pyhudi.options")
 VALIDATORS: Final = "hoodie.precommit.validators"
 FAILURE_POLICY: Final = f"{VALIDATORS}.failure.policy"
 _JAVA: Final = "org.apache.hudi.client.validator."
@@ -92,7 +95,16 @@ def validators_of(options: Options) -> Validators:
     names = [name.strip() for name in options.text(VALIDATORS).split(",") if name.strip()]
     sql = tuple(_queries(options, QUERY_OPTIONS[name]) for name in names if name in QUERY_OPTIONS)
     named = tuple((name, _find(name)) for name in names if name not in QUERY_OPTIONS)
+    for name, option in QUERY_OPTIONS.items():
+        if name not in names and options.text(option).strip():
+            _warn_of_queries(option, name)
     return Validators(sql, named, options.text(FAILURE_POLICY).strip().upper() == "WARN_LOG")
+
+
+@lru_cache(len(QUERY_OPTIONS))
+def _warn_of_queries(option: str, name: str) -> None:
+    """Warn, once, of queries that no validator runs."""
+    _log.warning("option '%s' has no effect: its queries are run where %s names %s", option, VALIDATORS, name)
 
 
 def _queries(options: Options, option: str) -> SqlQueries:
