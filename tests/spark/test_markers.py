@@ -15,6 +15,7 @@ from pyhudi.markers.marker_batches import MarkerBatches
 from pyhudi.spark.engine.task_engine import SparkEngine
 from pyhudi.spec.files.marker import MarkerType
 from pyhudi.testing.invariants import garbage, timeline_faults
+from tests.slow_cases import slow_cases
 
 pytestmark = pytest.mark.spark
 
@@ -52,7 +53,7 @@ def check_sound(path: Path) -> None:
     assert garbage(table.storage) == []
 
 
-@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("kind", slow_cases(["COPY_ON_WRITE", "MERGE_ON_READ"], {"MERGE_ON_READ"}))
 def test_tasks_have_the_driver_write_their_markers(
     spark: SparkSession, tmp_path: Path, kind: str, created: list[tuple[str, MarkerType]]
 ) -> None:
@@ -84,6 +85,7 @@ def test_write_whose_tasks_fail_is_rolled_back_by_its_markers(
         assert not (tmp_path / "t" / path).exists()
 
 
+@pytest.mark.slow
 def test_without_the_embedded_server_markers_are_files(
     spark: SparkSession, tmp_path: Path, created: list[tuple[str, MarkerType]], caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -65,7 +65,7 @@ def test_a_name_that_is_close_to_none_has_no_suggestion() -> None:
 
 def test_the_page_names_only_commands_and_flags_that_exist() -> None:
     known = {" ".join(words): command for words, command in commands()}
-    groups = {words.split()[0] for words in known if " " in words}
+    groups = {" ".join(words.split()[:length]) for words in known for length in range(1, words.count(" ") + 1)}
     rows = _PAGE.read_text("utf-8").split("## The commands of hudi-cli")[1].split("\n## ")[0].splitlines()
     named = [code for row in rows if row.startswith("| `") for code in re.findall(r"`pyhudi ([^`]+)`", row.rsplit("|", 2)[1])]
     procedures = {name for row in rows for name in re.findall(r"`CALL (\w+)`", row)}
@@ -73,7 +73,8 @@ def test_the_page_names_only_commands_and_flags_that_exist() -> None:
     assert len(named) > 40
     for code in named:
         words = code.split()
-        name = " ".join(words[:2]) if words[0] in groups and len(words) > 1 else words[0]
+        length = next(length for length in range(1, len(words) + 1) if " ".join(words[:length]) not in groups or length == len(words))
+        name = " ".join(words[:length])
         assert name in known or name in groups, code
         if name in known:
             flags = {flag for parameter in known[name].params for flag in (*parameter.opts, *parameter.secondary_opts)}

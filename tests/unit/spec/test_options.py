@@ -323,8 +323,10 @@ def test_a_class_that_contradicts_the_type_is_refused() -> None:
 def test_a_harmless_key_is_noted_once(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "pyhudi.options")
     for _ in range(3):
-        resolve({"HOODIE.embed.timeline.SERVER": "false"})
-    assert len([message for message in caplog.messages if message.startswith("option 'HOODIE.embed.timeline.SERVER' has no effect")]) == 1
+        resolve({"HOODIE.embed.timeline.server.GZIP": "false"})
+    assert (
+        len([message for message in caplog.messages if message.startswith("option 'HOODIE.embed.timeline.server.GZIP' has no effect")]) == 1
+    )
 
 
 def test_the_metadata_table_is_on_unless_it_is_switched_off() -> None:
