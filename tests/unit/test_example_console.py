@@ -22,4 +22,4 @@ def test_data_files_are_listed_first(tmp_path: Path, capsys: pytest.CaptureFixtu
         path.touch()
     tree(tmp_path, at_most=4)
     listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()[2:]]
-    assert listed == ["b.parquet", "oslo/.hoodie_partition_metadata", "oslo/a.parquet", ".hoodie/hoodie.properties", "..."]
+    assert listed == ["b.parquet", "oslo/a.parquet", "oslo/.hoodie_partition_metadata", ".hoodie/hoodie.properties", "..."]

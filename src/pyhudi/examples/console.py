@@ -25,6 +25,7 @@ _SETTINGS: dict[str, bool | float | int | str | None] = {
 #: Columns of a table's history that tell its story.
 HISTORY = ("operation", "requested", "completed", "inserted", "updated", "deleted", "files_written", "bytes_written")
 _INDENT = "  "
+_METAFILE = ".hoodie_partition_metadata"
 
 
 def session(name: str, folder: Path) -> SparkSession:
@@ -114,10 +115,10 @@ def _is_number(text: str) -> bool:
 
 
 def tree(root: Path, *, at_most: int = 40) -> None:
-    """Print the files below a folder with their sizes, data files before those of the timeline and of the metadata table."""
+    """Print the files below a folder with their sizes: data files, the metafiles of partitions, the timeline and the metadata table."""
     print(f"\n{_INDENT}{root.name}/")
     files = (path for path in root.rglob("*") if path.is_file() and not path.name.endswith(".crc"))
-    paths = sorted(files, key=lambda path: (path.relative_to(root).parts[0] == ".hoodie", path))
+    paths = sorted(files, key=lambda path: (path.relative_to(root).parts[0] == ".hoodie", path.name == _METAFILE, path))
     for path in paths[:at_most]:
         print(f"{_INDENT}  {path.relative_to(root)!s:<95} {path.stat().st_size:>12,} B")
     if len(paths) > at_most:

@@ -26,6 +26,8 @@ def error_of(*causes: Cause, table: str = "s3://bucket/trips") -> Exception:
         ),
         ("abfss://c@a/t", [Cause("java.lang.NoClassDefFoundError", "org/apache/hadoop/fs/azurebfs/X")], "hadoop-azure:3.4.2"),
         ("gs://b/t", [Cause("org.apache.hadoop.fs.UnsupportedFileSystemException", 'No FileSystem for scheme "gs"')], "gcs-connector"),
+        ("az://c/t", [Cause("org.apache.hadoop.fs.UnsupportedFileSystemException", 'No FileSystem for scheme "az"')], "by abfss://"),
+        ("gcs://b/t", [Cause("org.apache.hadoop.fs.UnsupportedFileSystemException", 'No FileSystem for scheme "gcs"')], "by gs://"),
         ("foo://b/t", [Cause("org.apache.hadoop.fs.UnsupportedFileSystemException", 'No FileSystem for scheme "foo"')], "'foo:'"),
     ],
 )

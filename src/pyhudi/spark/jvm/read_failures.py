@@ -43,7 +43,9 @@ _SAYS_NOTHING: Final = frozenset({"java.io.IOException", "java.io.UncheckedIOExc
 _NO_CLASS: Final = re.compile(r"No FileSystem for scheme \"?([\w+.-]+)|Class (\S*FileSystem\S*) not found|NoClassDefFoundError: (\S+)")
 
 _S3: Final = frozenset({"s3", "s3n", "s3a"})
-_AZURE: Final = frozenset({"abfs", "abfss", "wasb", "wasbs", "az", "adl"})
+_AZURE: Final = frozenset({"abfs", "abfss", "wasb", "wasbs", "adl"})
+#: Schemes of Python's packages, and what Hadoop calls the same.
+_WITHOUT_HADOOP: Final = {"az": "abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH", "gcs": "gs://BUCKET/PATH"}
 _OTHER_JARS: Final = {
     "gs": "com.google.cloud.bigdataoss:gcs-connector, its release for Hadoop 3, shaded",
     "oss": "org.apache.hadoop:hadoop-aliyun:{version}",
@@ -97,6 +99,8 @@ def jar_advice(scheme: str, hadoop_version: str) -> str:
         jar = f"org.apache.hadoop:hadoop-aws:{hadoop_version}"
         if scheme != "s3a":
             settings = [f"spark.hadoop.fs.{scheme}.impl=org.apache.hadoop.fs.s3a.S3AFileSystem (or name the table by s3a://)"]
+    elif scheme in _WITHOUT_HADOOP:
+        return f"Hadoop has no file system for '{scheme}:'; name the table by {_WITHOUT_HADOOP[scheme]}."
     elif scheme in _AZURE:
         jar = f"org.apache.hadoop:hadoop-azure:{hadoop_version}"
     elif scheme in _OTHER_JARS:
