@@ -163,7 +163,6 @@ def test_a_service_that_is_switched_off_is_not_warned_of(caplog: pytest.LogCaptu
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("hoodie.write.concurrency.early.conflict.detection.enable", "true"),
         ("hoodie.write.lock.consul.url", "consul:8500"),
         ("hoodie.metadata.write.concurrency.mode", "optimistic_concurrency_control"),
         ("hoodie.record.merge.property.any", "x"),

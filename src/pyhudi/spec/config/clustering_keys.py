@@ -6,7 +6,7 @@ Rules: `HoodieClusteringConfig`, `HoodieLayoutConfig`; `HoodieIndexConfig` for t
 
 from __future__ import annotations
 
-from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, served, unserved
+from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, served
 
 _PLAN = "hoodie.clustering.plan.strategy."
 
@@ -129,5 +129,4 @@ CLUSTERING: tuple[ConfigKey, ...] = (
         hoodie.layout.optimize.build.curve.sample.size hoodie.layout.optimize.data.skipping.enable hoodie.layout.optimize.enable
         """,
     ),
-    *unserved("comes with a later release", "hoodie.clustering.*"),
 )

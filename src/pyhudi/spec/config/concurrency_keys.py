@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, refused, served
 
-_LATER = "comes with a later release"
 #: The options that a lock provider in Python defines itself.
 CUSTOM_LOCK = "hoodie.write.lock.custom.**"
 

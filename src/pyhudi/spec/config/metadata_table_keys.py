@@ -177,5 +177,4 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
         "hoodie.metadata.write.concurrency.mode=single_writer",
     ),
     *refused("each folder with a partition metafile is a partition of the table", "hoodie.metadata.dir.filter.regex"),
-    *refused("pyhudi's metadata table has no such setting", "hoodie.metadata.*"),
 )

@@ -7,7 +7,7 @@ a warning, since a write that goes without is right; all others are refused by n
 
 from __future__ import annotations
 
-from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, refused, served, unserved
+from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, served, unserved
 
 _CALLBACK = "hoodie.write.commit.callback"
 _METRICS = "hoodie.metrics"

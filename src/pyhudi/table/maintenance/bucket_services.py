@@ -65,7 +65,7 @@ class BucketServices(IndexServices):
         Example:
             >>> table.services.rescale_buckets("2026-.*,16", default=4, dry_run=True)
             Traceback (most recent call last):
-            pyhudi.errors.UnsupportedError: the file groups of table ... are no numbered buckets (...)
+            pyhudi.errors.UnsupportedError: the file groups of table ... are no numbered buckets ...
         """
         resolved = resolve(options or {})
         new = NewNumbers(expressions, default, add)
