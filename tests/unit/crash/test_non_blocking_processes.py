@@ -34,7 +34,8 @@ def greatest(rows: list[dict[str, int]]) -> dict[int, int]:
     return result
 
 
-@pytest.mark.parametrize("count", [4, pytest.param(25, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [4, 25])
 def test_what_processes_were_told_is_there_and_what_one_that_is_killed_left_is_not(tmp_path: Path, count: int) -> None:
     storage = LocalStorage(str(tmp_path / "rides"))
     DRIVER.create(storage)
