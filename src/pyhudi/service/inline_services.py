@@ -95,7 +95,7 @@ class InlineServices:
             committed: the commit; None does nothing.
             view: shows the table before the commit.
 
-        What goes wrong is logged, not raised, unless the options ask for that (`TableServiceError`, by the call that is returned): the
+        What goes wrong is logged, not raised, unless options ask for an error (`TableServiceError`, of the call that is returned): the
         write is committed, and a caller that heard of an error would repeat it.
         """
         if committed is None:

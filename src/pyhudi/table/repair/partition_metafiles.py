@@ -20,6 +20,7 @@ from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table.table_keys import PARTITION_METAFILE_BASE_FORMAT
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import store_properties
+from pyhudi.storage.temporary_files import is_left_over
 from pyhudi.table.repair.repair_result import PartitionRepair
 from pyhudi.txn.locked_table import LockedTable
 
@@ -38,6 +39,7 @@ def add_partition_metafiles(table: LockedTable, *, dry_run: bool) -> tuple[Parti
                 raise UsageError(
                     f"table {table.storage.uri} has no completed commit that a partition metafile could name; write to it first."
                 )
+            _remove_left_overs(table.storage, path)
             ensure_partition(table.storage, path, last.requested)
             action = "added"
         repairs.append(PartitionRepair(path, text, base, action))
@@ -71,6 +73,13 @@ def _migrate(storage: Storage, path: str, *, has_base: bool) -> None:
         with contextlib.suppress(AlreadyExistsError):
             storage.create(join_path(path, PARTITION_BASE_METAFILE), render_base_metafile(metafile))
     storage.delete(text)
+
+
+def _remove_left_overs(storage: Storage, path: str) -> None:
+    """Delete what an addition that died left of the metafile; unfinished files of another name may be those of a live writer."""
+    for name in storage.file_names(path):
+        if is_left_over(name) and PARTITION_METAFILE in name:
+            storage.delete(join_path(path, name))
 
 
 def _present(storage: Storage, path: str) -> tuple[bool, bool]:
