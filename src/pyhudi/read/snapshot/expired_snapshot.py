@@ -34,13 +34,15 @@ class SnapshotExpiredError(ConflictError):
 def check_not_expired(view: FileSystemView, latest: Timeline) -> None:
     """Check that the metadata table of a view knows of no clean that the table's timeline, read before it, lacks.
 
-    Nothing is read unless the metadata table is ahead of that timeline.
+    What a clean has recorded that is pending on that timeline is not shown: the files that it deletes stay listed. Nothing is
+    read unless the metadata table is ahead of that timeline.
 
     Raises:
         SnapshotExpiredError: names the clean.
     """
     table = view.table if isinstance(view, MetadataView) else None
-    unknown = () if table is None else unknown_instants(table.timeline, latest)
+    ahead = () if table is None else unknown_instants(table.timeline, latest)
+    unknown = [time for time in ahead if not latest.find(time)]
     if not unknown:
         return
     now = load_timeline(as_it_is_now(view.storage), view.config)
