@@ -103,7 +103,7 @@ def prepared(table_type: str) -> MemoryStorage:
     return storage
 
 
-def act(name: str, storage: Storage, told: dict[str, str]) -> None:
+def act(name: str, storage: Storage, outcomes: dict[str, str]) -> None:
     """Carry an action out, and tell what became of a write."""
     table = HudiTable(storage, engine=LocalEngine(threads=1))
     try:
@@ -111,9 +111,9 @@ def act(name: str, storage: Storage, told: dict[str, str]) -> None:
             SERVICES[name](table)
         else:
             result = WRITES[name].write(table, OPTIONS | {"_write": name})
-            told[name] = "acknowledged" if result.instant else "without effect"
+            outcomes[name] = "acknowledged" if result.instant else "without effect"
     except ConflictError as error:
-        told[name] = f"refused: {error}"
+        outcomes[name] = f"refused: {error}"
 
 
 def depending_calls(first: Sequence[Call], second: Sequence[Call]) -> list[int]:
@@ -139,9 +139,9 @@ def calls_of(name: str, storage: MemoryStorage) -> list[Call]:
 
 def faults_of_schedule(start: MemoryStorage, first: str, second: str, script: Script) -> list[str]:
     """Run two actions under a schedule on a copy of a table, and return what is wrong afterwards."""
-    storage, told = start.copy(), dict[str, str]()
+    storage, outcomes = start.copy(), dict[str, str]()
     names = (first, second) if first != second else (first, f"{first} ")
-    actions = [lambda stepped, name=name: act(name.strip(), stepped, told) for name in names]
+    actions = [lambda stepped, name=name: act(name.strip(), stepped, outcomes) for name in names]
     errors = Lockstep(script).run(storage, actions)  # type: ignore[arg-type]
     faults = [f"{name}: {error!r}" for name, error in zip(names, errors, strict=True) if error is not None]
     table = after_heartbeats(storage, 3_600)
@@ -151,7 +151,7 @@ def faults_of_schedule(start: MemoryStorage, first: str, second: str, script: Sc
     table.services.clean(options=OPTIONS)
     commits = commits_of(table)
     names_committed = [commit.name for commit in commits]
-    for name, outcome in told.items():
+    for name, outcome in outcomes.items():
         if first != second and (name in names_committed) != (outcome == "acknowledged"):
             faults.append(f"{name} was {outcome}, and is committed {names_committed.count(name)} times")
     faults += faults_of_states(table, replay_of(commits, PREPARED | WRITES))
