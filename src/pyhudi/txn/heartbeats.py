@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import uuid
 from typing import Final, Self
 
 from pyhudi.errors import ConflictError, HudiError
@@ -20,6 +21,8 @@ from pyhudi.txn.locked_table import LockedTable
 
 _log = logging.getLogger(__name__)
 _FOLDER: Final = ".hoodie/.heartbeat"
+#: Apache Hudi takes each file next to heartbeats for one.
+_CLOCK: Final = ".hoodie/.locks/clock"
 #: How long an end waits for a beat that is being written, in seconds.
 _LAST_BEAT_S: Final = 30.0
 
@@ -35,9 +38,29 @@ def heartbeat_path(requested: str) -> str:
 
 
 def is_alive(storage: Storage, requested: str, clock: Clock, settings: HeartbeatSettings = DEFAULTS) -> bool:
-    """Tell whether the writer of an instant showed life lately; one without a heartbeat file did not."""
+    """Tell whether the writer of an instant showed life lately; one without a heartbeat file did not.
+
+    The storage stamps heartbeats, and this machine's clock may be hours away from its clock. So a writer counts as dead only by the
+    storage's clock, which a file tells that is written for it. Apache Hudi goes by the machine's clock, and rolls back live writers then.
+    """
     beat = storage.stat(heartbeat_path(requested))
-    return beat is not None and now_millis(clock) - beat.modified_ms <= settings.alive_ms
+    if beat is None:
+        return False
+    if 0 <= now_millis(clock) - beat.modified_ms <= settings.alive_ms:
+        return True
+    now = _now_of(storage)
+    return now is None or now - beat.modified_ms <= settings.alive_ms
+
+
+def _now_of(storage: Storage) -> int | None:
+    """Return the time of the storage's clock in milliseconds; None when another process has deleted the file that was to tell it."""
+    path = f"{_CLOCK}.{uuid.uuid4()}"
+    storage.replace(path, b"")
+    try:
+        written = storage.stat(path)
+    finally:
+        storage.delete(path)
+    return None if written is None else written.modified_ms
 
 
 def check_writer_has_died(table: LockedTable, pending: Instant) -> None:

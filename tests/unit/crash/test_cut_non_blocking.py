@@ -16,7 +16,7 @@ from pyhudi.testing.crash_points import Part, crash_points
 from pyhudi.testing.invariants import dangling_references, folders_without_metafile, garbage, timeline_faults
 from pyhudi.testing.merge_oracle import Oracle
 from tests.unit.crash.tables import Driver, StoppedClock, each_part, ride
-from tests.unit.txn.test_concurrent_schedules import _Later
+from tests.unit.table.tables import after_heartbeats
 from tests.unit.txn.test_non_blocking_schedules import NBCC
 
 DRIVER = Driver(table_type="MERGE_ON_READ", order_by=("value",))
@@ -38,7 +38,7 @@ def test_write_that_is_cut_anywhere_is_whole_or_not_at_all(metadata: str, part: 
     before = Oracle("id", "city", ordering="value").after(Operation.UPSERT, FIRST)
     after = before.after(Operation.UPSERT, SECOND)
     for run in crash_points(lambda cut: upsert(cut, SECOND, options), stored.copy, part=part):
-        table = HudiTable(run.storage, clock=_Later())
+        table = after_heartbeats(run.storage, 3_600)
         table.services.clean(options=options)
         rows = table.to_arrow().to_pylist()
         visible = after.agrees(rows)

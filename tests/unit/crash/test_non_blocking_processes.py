@@ -15,7 +15,7 @@ from pyhudi.testing.invariants import garbage, timeline_faults
 from tests.unit.crash import non_blocking_process as writers
 from tests.unit.crash.tables import Driver
 from tests.unit.crash.test_processes import REPOSITORY, SOURCES
-from tests.unit.txn.test_concurrent_schedules import _Later
+from tests.unit.table.tables import after_heartbeats
 
 DRIVER = Driver(table_type="MERGE_ON_READ", order_by=("value",))
 
@@ -49,7 +49,7 @@ def test_what_processes_were_told_is_there_and_what_one_that_is_killed_left_is_n
         assert process.wait() == 0 or writer == 0, output[writer].read_text()
         acknowledged_writes += [(writer, int(number)) for number in output[writer].read_text().split()[1:]]
     assert len(acknowledged_writes) >= 2 * count
-    HudiTable(storage, clock=_Later()).services.clean(options=writers.OPTIONS)
+    after_heartbeats(storage, 3_600).services.clean(options=writers.OPTIONS)
     rows = {row["id"]: row["value"] for row in HudiTable(storage).to_arrow().to_pylist()}
     acknowledged = greatest([row for write in acknowledged_writes for row in writers.rows_of(*write)])
     untold = (

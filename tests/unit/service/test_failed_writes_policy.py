@@ -15,7 +15,7 @@ from pyhudi.testing.fault_injection import Crashed
 from pyhudi.testing.intercepted_storage import Call, InterceptedStorage
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.txn.heartbeats import heartbeat_path
-from tests.unit.table.tables import make_table, ride, rows_of
+from tests.unit.table.tables import after_heartbeats, make_table, ride, rows_of
 
 _POLICY = "hoodie.clean.failed.writes.policy"
 LAZY, NEVER = {_POLICY: "lazy"}, {_POLICY: "NEVER"}
@@ -74,7 +74,7 @@ def rollbacks(storage: MemoryStorage) -> int:
 @pytest.mark.parametrize(("kind", "version"), KINDS)
 def test_lazy_leaves_a_failed_write_to_the_next_clean(kind: str, version: int) -> None:
     storage, failed = died(kind, version)
-    later = HudiTable(storage, clock=_Later(500))
+    later = after_heartbeats(storage, 500)
     later.upsert([ride(4), ride(2, value=1)], options=LAZY | NO_CLEANS)
     assert pending(storage) == [failed]
     assert rows_of(later) == [ride(1), ride(2, value=1), ride(4)]
@@ -87,7 +87,7 @@ def test_lazy_leaves_a_failed_write_to_the_next_clean(kind: str, version: int) -
 @pytest.mark.parametrize(("kind", "version"), KINDS)
 def test_clean_after_a_commit_rolls_back_under_lazy(kind: str, version: int) -> None:
     storage, _ = died(kind, version)
-    HudiTable(storage, clock=_Later(500)).upsert([ride(4)], options=LAZY)
+    after_heartbeats(storage, 500).upsert([ride(4)], options=LAZY)
     assert (pending(storage), rollbacks(storage)) == ([], 1)
     assert rows_of(HudiTable(storage)) == [ride(1), ride(2), ride(4)]
 
@@ -95,7 +95,7 @@ def test_clean_after_a_commit_rolls_back_under_lazy(kind: str, version: int) -> 
 @pytest.mark.parametrize(("kind", "version"), KINDS)
 def test_never_leaves_a_failed_write_until_it_is_named(kind: str, version: int) -> None:
     storage, failed = died(kind, version, NEVER)
-    table = HudiTable(storage, clock=_Later(500))
+    table = after_heartbeats(storage, 500)
     for number in range(3):
         table.upsert([ride(4 + number), ride(2, value=number)], options=NEVER)
     table.services.clean(options=NEVER)
@@ -109,14 +109,14 @@ def test_never_leaves_a_failed_write_until_it_is_named(kind: str, version: int) 
 def test_prewrite_policy_rolls_back_before_the_write_under_lazy() -> None:
     storage, _ = died()
     options = LAZY | NO_CLEANS | {"hoodie.prewrite.cleaner.policy": "ROLLBACK_FAILED_WRITES"}
-    HudiTable(storage, clock=_Later(500)).upsert([ride(4)], options=options)
+    after_heartbeats(storage, 500).upsert([ride(4)], options=options)
     assert pending(storage) == []
 
 
 @pytest.mark.parametrize("options", [LAZY, {}])
 def test_write_whose_heartbeat_is_fresh_is_never_rolled_back(options) -> None:
     storage, failed = died()
-    table = HudiTable(storage, clock=_Later(60))
+    table = after_heartbeats(storage, 60)
     with pytest.raises(ConflictError, match="is being written"):
         table.upsert([ride(4)], options=options)
     with pytest.raises(ConflictError, match="is being written"):
@@ -129,7 +129,7 @@ def test_write_whose_heartbeat_is_fresh_is_never_rolled_back(options) -> None:
 def test_writers_that_beat_faster_are_dead_earlier() -> None:
     storage, _ = died()
     fast = LAZY | {"hoodie.client.heartbeat.interval_in_ms": "1000", "hoodie.client.heartbeat.tolerable.misses": "3"}
-    HudiTable(storage, clock=_Later(10)).upsert([ride(4)], options=fast)
+    after_heartbeats(storage, 10).upsert([ride(4)], options=fast)
     assert pending(storage) == []
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
 from pyhudi.codec.actions.rollback_codec import encode_rollback_plan
@@ -19,7 +17,7 @@ from pyhudi.testing.intercepted_storage import InterceptedStorage
 from pyhudi.timeline.instant_details import read_action
 from pyhudi.timeline.load_timeline import load_timeline
 from tests.not_none import not_none
-from tests.unit.table.tables import files_of, make_table, ride, rows_of
+from tests.unit.table.tables import after_heartbeats, files_of, make_table, ride, rows_of
 
 T1 = "20260101000000000"
 
@@ -139,12 +137,7 @@ def test_write_whose_heartbeat_is_fresh_is_left_alone(age_s, alive) -> None:
     table = table_with_failed_write(storage)
     (failed,) = load_timeline(storage, table.config).pending()
     storage.create(f".hoodie/.heartbeat/{failed.requested}", b"")
-
-    class Later:
-        def now(self):
-            return datetime.now(UTC) + timedelta(seconds=age_s)
-
-    later = HudiTable(storage, clock=Later())
+    later = after_heartbeats(storage, age_s)
     if alive:
         with pytest.raises(ConflictError, match="is being written"):
             later.insert([ride(4, "rome")])

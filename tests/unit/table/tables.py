@@ -56,6 +56,16 @@ def by_id(rows: Iterable[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: (row["id"], str(row["city"]), row["value"]))
 
 
+def after_heartbeats(storage: Storage, seconds: int) -> HudiTable:
+    """Open a table so many seconds after the last heartbeats of its writers, by the clock of the storage."""
+    for name in storage.file_names(".hoodie/.heartbeat"):
+        path = f".hoodie/.heartbeat/{name}"
+        status = storage.stat(path)
+        assert status is not None
+        storage.set_modified(path, status.modified_ms - 1000 * seconds)
+    return HudiTable(storage)
+
+
 def files_of(storage: Storage, folder: str = "") -> list[str]:
     """All files of a table but the lock's, which a refused write may leave."""
     result = []

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import ConflictError
@@ -24,7 +23,7 @@ from pyhudi.testing.invariants import dangling_references, folders_without_metaf
 from pyhudi.testing.lockstep import Lockstep
 from tests.unit.processes.history import commits_of, faults_of_states, replay_of
 from tests.unit.processes.workload import SCHEMA, Change
-from tests.unit.table.tables import make_table
+from tests.unit.table.tables import after_heartbeats, make_table
 
 OPTIONS = {
     "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
@@ -57,14 +56,6 @@ SERVICES: Mapping[str, Callable[[HudiTable], object]] = {
 }
 #: A writer that waits for the lock asks for it so often before the other one continues.
 _MOST_IN_TURN = 400
-
-
-class Later:
-    """A clock by which all heartbeats are old."""
-
-    def now(self) -> datetime:
-        """Return the time in an hour."""
-        return datetime.now(UTC) + timedelta(hours=1)
 
 
 @dataclass
@@ -153,7 +144,7 @@ def faults_of_schedule(start: MemoryStorage, first: str, second: str, script: Sc
     actions = [lambda stepped, name=name: act(name.strip(), stepped, outcomes) for name in names]
     errors = Lockstep(script).run(storage, actions)  # type: ignore[arg-type]
     faults = [f"{name}: {error!r}" for name, error in zip(names, errors, strict=True) if error is not None]
-    table = HudiTable(storage, clock=Later(), engine=LocalEngine(threads=1))
+    table = after_heartbeats(storage, 3_600)
     if table.config.is_merge_on_read:
         table.services.compact(mode="execute", options=OPTIONS)
     table.services.cluster(mode="execute", options=OPTIONS)

@@ -12,7 +12,6 @@ import os
 import random
 from collections import Counter
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -31,7 +30,7 @@ from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.txn.write_conflicts import completed_since
 from tests.not_none import not_none
-from tests.unit.table.tables import make_table, ride, rows_of
+from tests.unit.table.tables import after_heartbeats, make_table, ride, rows_of
 
 OCC = {
     "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
@@ -43,11 +42,6 @@ CITIES = ("oslo", "rome")
 WRITERS, WRITES = 3, 2
 #: A schedule takes a third of a second of processor time, and each of four tests runs so many.
 SLOW_SCHEDULES = int(os.environ.get("PYHUDI_SCHEDULES", "100"))
-
-
-class _Later:
-    def now(self) -> datetime:
-        return datetime.now(UTC) + timedelta(hours=1)
 
 
 class _History:
@@ -86,8 +80,8 @@ def faults_of_schedule(seed: int, kind: str, *, crashes: int = 0, **more: str) -
     errors = Lockstep(random.Random(seed), crashes=crashes).run(storage, writers)
     unexpected = [repr(error) for error in errors if error is not None and not isinstance(error, Crashed)]
     if crashes and kind == "MERGE_ON_READ":  # a plan binds: whoever compacts next runs what a dead writer began, and no write rolls it back
-        HudiTable(storage, clock=_Later()).services.compact(mode="execute")
-    HudiTable(storage, clock=_Later()).services.clean(options={**OCC, "hoodie.clean.commits.retained": "100"})
+        after_heartbeats(storage, 3_600).services.compact(mode="execute")
+    after_heartbeats(storage, 3_600).services.clean(options={**OCC, "hoodie.clean.commits.retained": "100"})
     return unexpected + _faults(storage, history)
 
 

@@ -76,13 +76,16 @@ def test_file_is_written_again_while_the_write_continues() -> None:
 
 
 @pytest.mark.parametrize(("age_ms", "alive"), [(0, True), (120_000, True), (120_001, False)])
-def test_writer_is_alive_for_as_many_intervals_as_it_may_miss(age_ms: int, alive: bool) -> None:
-    storage, clock = MemoryStorage(), _Clock()
+@pytest.mark.parametrize("wrong_by_hours", [0, 5, -5])
+def test_writer_is_alive_for_as_many_intervals_as_it_may_miss(age_ms: int, alive: bool, wrong_by_hours: int) -> None:
+    """By the clock of the storage: that of a machine that is five hours ahead would take each live writer for dead."""
+    now_ms = [1_800_000_000_000]
+    storage, clock = MemoryStorage(clock=lambda: now_ms[0] * 1_000_000), _Clock()
     storage.replace(heartbeat_path(T), b"")
-    status = storage.stat(heartbeat_path(T))
-    assert status is not None
-    clock.at = datetime.fromtimestamp(status.modified_ms / 1000, UTC) + timedelta(milliseconds=age_ms)
+    now_ms[0] += age_ms
+    clock.at = datetime.fromtimestamp(now_ms[0] / 1000, UTC) + timedelta(hours=wrong_by_hours)
     assert is_alive(storage, T, clock) is alive
+    assert storage.file_names(".hoodie/.locks") == ()
 
 
 def test_writer_without_heartbeat_is_dead() -> None:

@@ -32,8 +32,8 @@ from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.write.pipeline import plan_rows
 from tests.not_none import not_none
-from tests.unit.table.tables import make_table, ride, rows_of
-from tests.unit.txn.test_concurrent_schedules import CITIES, SLOW_SCHEDULES, _History, _Later
+from tests.unit.table.tables import after_heartbeats, make_table, ride, rows_of
+from tests.unit.txn.test_concurrent_schedules import CITIES, SLOW_SCHEDULES, _History
 
 NBCC = {
     "hoodie.write.concurrency.mode": "non_blocking_concurrency_control",
@@ -81,10 +81,10 @@ def faults_of_schedule(seed: int, order_by: tuple[str, ...], *, crashes: int = 0
     actors = [_writer(number, seed, history, options) for number in range(WRITERS)] + [_compactor(options)]
     errors = Lockstep(random.Random(seed), crashes=crashes).run(storage, actors)
     unexpected = [repr(error) for error in errors if error is not None and not isinstance(error, Crashed)]
-    HudiTable(storage, clock=_Later()).services.compact(mode="execute", options=options)
-    HudiTable(storage, clock=_Later()).services.clean(options={**options, "hoodie.clean.commits.retained": "100"})
+    after_heartbeats(storage, 3_600).services.compact(mode="execute", options=options)
+    after_heartbeats(storage, 3_600).services.clean(options={**options, "hoodie.clean.commits.retained": "100"})
     faults = unexpected + _faults(storage, history, is_ordered=bool(order_by))
-    HudiTable(storage, clock=_Later()).services.compact(options=options)
+    after_heartbeats(storage, 3_600).services.compact(options=options)
     return faults + _faults(storage, history, is_ordered=bool(order_by))
 
 
