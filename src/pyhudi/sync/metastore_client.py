@@ -123,6 +123,18 @@ def load_bindings() -> tuple[Any, Any]:
     return bindings, types
 
 
+def check_addresses(uris: Sequence[str]) -> None:
+    """See that addresses are of the form that a connection needs.
+
+    Raises:
+        OptionError: there is none, or one is not.
+    """
+    if not uris:
+        raise OptionError(f"{_URIS} names no metastore: give thrift://host:port, or leave it out")
+    for uri in uris:
+        _address(uri)
+
+
 def _address(uri: str) -> tuple[str, int]:
     parts = urlsplit(uri if "://" in uri else f"thrift://{uri}")
     try:
