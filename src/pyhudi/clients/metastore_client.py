@@ -131,6 +131,22 @@ def load_bindings(
     return bindings, types
 
 
+def check_addresses(uris: Sequence[str], option: str = _URIS) -> None:
+    """See that addresses are of the form that a connection needs.
+
+    Args:
+        uris: the addresses.
+        option: which gives them, for errors.
+
+    Raises:
+        OptionError: there is none, or one is not.
+    """
+    if not uris:
+        raise OptionError(f"{option} names no metastore: give thrift://host:port, or leave it out")
+    for uri in uris:
+        _address(uri, option)
+
+
 def _address(uri: str, option: str) -> tuple[str, int]:
     parts = urlsplit(uri if "://" in uri else f"thrift://{uri}")
     try:

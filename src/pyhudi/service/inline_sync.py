@@ -26,8 +26,9 @@ def check_sync_options(options: Options, config: TableConfig) -> None:
         OptionError: an option is wrong, contradicts another, or needs a package that is not installed.
     """
     if is_enabled(options):
-        for kind in sync_settings(options, config).catalogs:
-            check_client(kind)
+        settings = sync_settings(options, config)
+        for kind in settings.catalogs:
+            check_client(settings, kind)
 
 
 def sync_after_commit(table: WrittenTable) -> InlineRun | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
-from pyhudi.clients.metastore_client import connect, load_bindings
+from pyhudi.clients.metastore_client import check_addresses, connect, load_bindings
 from pyhudi.sync.catalog_sync import CatalogSync
 from pyhudi.sync.glue_catalog import GlueCatalog
 from pyhudi.sync.glue_client import connect_glue, load_client
@@ -23,16 +23,17 @@ def catalog_name(settings: SyncSettings, kind: CatalogKind) -> str:
     return f"HiveServer2 {settings.options.text(JDBC_URL)}"
 
 
-def check_client(kind: CatalogKind) -> None:
-    """See that the client of a catalog is installed.
+def check_client(settings: SyncSettings, kind: CatalogKind) -> None:
+    """See that the client of a catalog is installed, and that the addresses of a metastore are some; nothing is connected.
 
     Raises:
-        OptionError: it is not.
+        OptionError: it is not, or they are not.
     """
     if kind is CatalogKind.GLUE:
         load_client()
         return
     load_bindings()
+    check_addresses(settings.uris)
     if kind is not CatalogKind.HMS:
         load_driver()
 
@@ -44,7 +45,7 @@ def open_catalog(settings: SyncSettings, kind: CatalogKind) -> CatalogSync:
         OptionError: the package of its client is not installed, or its address is wrong.
         CatalogError: it does not answer.
     """
-    check_client(kind)
+    check_client(settings, kind)
     if kind is CatalogKind.GLUE:
         skip_archive = settings.options.flag("hoodie.datasource.meta.sync.glue.skip_table_archive")
         return GlueCatalog(connect_glue(settings.options), settings.database, skip_archive=skip_archive)

@@ -14,6 +14,7 @@ from pyhudi.cache import cached_property
 from pyhudi.errors import OptionError
 from pyhudi.spec.options import Options
 from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.remote.hadoop_settings import session_setting
 from pyhudi.sync.partition_values import EXTRACTOR_CLASS, Extractor, extractor_of, inferred_extractor
 
 ENABLE: Final = "hoodie.datasource.hive_sync.enable"
@@ -33,6 +34,8 @@ _OF_GLUE: Final = {
     f"{_GLUE}.table_name": TABLE,
     f"{_GLUE}.recreate_table_on_error": "hoodie.datasource.hive_sync.recreate_table_on_error",
 }
+#: The setting of Hive, and so of a Spark session, that says where the metastore is.
+_SESSION_URIS: Final = "hive.metastore.uris"
 _HIVE_TOOL: Final = "org.apache.hudi.hive.HiveSyncTool"
 _GLUE_TOOL: Final = "org.apache.hudi.aws.sync.AwsGlueCatalogSyncTool"
 
@@ -117,8 +120,9 @@ class SyncSettings:
 
     @cached_property
     def uris(self) -> tuple[str, ...]:
-        """The addresses of the metastore; the first that answers is used."""
-        return tuple(uri.strip() for uri in self.options.text(URIS).split(",") if uri.strip())
+        """The addresses of the metastore; the first that answers is used. On Spark, the session's metastore is the default."""
+        stated = self.options.text(URIS, default=session_setting(_SESSION_URIS))
+        return tuple(uri.strip() for uri in stated.split(",") if uri.strip())
 
     @cached_property
     def batch_size(self) -> int:

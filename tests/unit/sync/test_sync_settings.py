@@ -11,6 +11,7 @@ import pytest
 from pyhudi import HudiTable
 from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.spec.options import resolve
+from pyhudi.storage.remote import hadoop_settings
 from pyhudi.sync.sync_settings import CatalogKind, sync_settings
 
 HIVE = "hoodie.datasource.hive_sync"
@@ -33,6 +34,9 @@ def table(folder: Path, **arguments: object) -> HudiTable:
         ({"hoodie.meta.sync.client.tool.class": "org.mine.Tool"}, "org.mine.Tool"),
         ({f"{HIVE}.mode": "ftp"}, "it can be hms"),
         ({f"{HIVE}.batch_num": "0"}, "above 0"),
+        ({f"{HIVE}.metastore.uris": "http://here:9083"}, "not of the form thrift://host:port"),
+        ({f"{HIVE}.metastore.uris": "thrift://a:9083,thrift://b:x"}, "has no port"),
+        ({f"{HIVE}.metastore.uris": " , "}, "names no metastore"),
         ({f"{HIVE}.bucket_sync": "true"}, "bucket"),
         ({"hoodie.datasource.meta.sync.glue.partition_index_fields.enable": "true"}, "partition index"),
     ],
@@ -86,3 +90,19 @@ def test_glue_has_names_of_its_own(tmp_path: Path) -> None:
     of_glue = settings.of_catalog(CatalogKind.GLUE)
     assert (of_glue.database, of_glue.table) == ("of_glue", "other")
     assert of_glue.catalog_properties == {"hudi.metadata-listing-enabled": "FALSE"}
+
+
+@pytest.mark.parametrize(
+    ("options", "settings", "uris"),
+    [
+        ({}, {}, ("thrift://localhost:9083",)),
+        ({}, {"hive.metastore.uris": "thrift://a:1, thrift://b:2"}, ("thrift://a:1", "thrift://b:2")),
+        ({f"{HIVE}.metastore.uris": "thrift://c:3"}, {"hive.metastore.uris": "thrift://a:1"}, ("thrift://c:3",)),
+        ({f"{HIVE}.use_spark_catalog": "true"}, {"hive.metastore.uris": " "}, ("thrift://localhost:9083",)),
+    ],
+)
+def test_the_metastore_of_the_session_is_the_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, str], settings: dict[str, str], uris: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(hadoop_settings, "_lookups", [lambda: settings.get])
+    assert sync_settings(resolve(options), table(tmp_path).config).uris == uris

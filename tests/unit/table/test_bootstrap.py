@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import orc
 
 from pyhudi import HudiTable
 from pyhudi.codec.actions.plan_codec import decode_compaction_plan, decode_requested_replace
@@ -209,6 +210,14 @@ def _csv(source: Path) -> None:
     (source / "oslo" / "c.csv").write_bytes(b"id,amount\n1,2\n")
 
 
+def _orc(source: Path) -> None:
+    orc.write_table(rides([1], "oslo"), source / "oslo" / "c.orc")
+
+
+def _empty(source: Path) -> None:
+    (source / "oslo" / "c.parquet").write_bytes(b"")
+
+
 def _null_key(source: Path) -> None:
     pq.write_table(rides([1], "oslo").set_column(0, "id", pa.array([None], pa.string())), source / "oslo" / "c.parquet")
 
@@ -226,6 +235,8 @@ def _other_types(source: Path) -> None:
     [
         (_not_parquet, UsageError, r"oslo/c\.parquet.*no Parquet file"),
         (_csv, UsageError, r"oslo/c\.csv.*no Parquet file"),
+        (_orc, UsageError, r"oslo/c\.orc.*an ORC file.*Parquet files only"),
+        (_empty, UsageError, r"oslo/c\.parquet.*no Parquet file"),
         (_null_key, KeyFieldError, "id"),
         (_other_partition, KeyFieldError, "holds rows of the partition 'rome'"),
         (_other_types, UsageError, r"oslo/c\.parquet"),
@@ -239,8 +250,38 @@ def test_sources_that_make_no_table_leave_nothing(
         bootstrap(tmp_path / "rides", source)
     assert not (tmp_path / "rides" / ".hoodie").exists()
     (source / "oslo" / "c.parquet").unlink(missing_ok=True)
-    (source / "oslo" / "c.csv").unlink(missing_ok=True)
+    for name in ("c.csv", "c.orc"):
+        (source / "oslo" / name).unlink(missing_ok=True)
     assert amounts(bootstrap(tmp_path / "rides", source)) == all_amounts()
+
+
+def test_a_source_without_files_is_refused(tmp_path: Path, source: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for path in (tmp_path / "empty", tmp_path / "nothing", source / "lima" / "a.parquet"):
+        with pytest.raises(UsageError, match="no Parquet file"):
+            bootstrap(tmp_path / "rides", path)
+
+
+def test_a_completed_bootstrap_is_rolled_back_and_made_again(table: HudiTable, source: Path) -> None:
+    table.services.rollback("00000000000001")
+    assert HudiTable.open(table.storage.uri).count() == 0
+    assert not [file for file in data_files(Path(table.storage.uri)) if ".hoodie" not in file.parts]
+    assert len(data_files(source)) == 6
+    assert amounts(bootstrap(Path(table.storage.uri), source)) == all_amounts()
+
+
+def test_a_bootstrap_below_later_commits_is_not_rolled_back(table: HudiTable) -> None:
+    table.upsert(rides([1], "lima", 100.0, ts=1))
+    with pytest.raises(UsageError, match="roll back the later ones first"):
+        table.services.rollback("00000000000001")
+
+
+def test_the_copies_of_a_mixed_bootstrap_are_rolled_back_alone(tmp_path: Path, source: Path) -> None:
+    options = {SELECTOR: "BootstrapRegexModeSelector", f"{SELECTOR}.regex": "oslo"}
+    mixed = bootstrap(tmp_path / "rides", source, options)
+    mixed.services.rollback("00000000000002")
+    assert HudiTable.open(mixed.storage.uri).count() == 20
+    assert amounts(bootstrap(tmp_path / "rides", source, options)) == all_amounts()
 
 
 def test_source_and_table_are_apart(tmp_path: Path, source: Path) -> None:

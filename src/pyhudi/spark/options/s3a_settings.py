@@ -1,4 +1,4 @@
-"""The settings of Hadoop's S3A that the session at work states: credentials and the place of tables on S3."""
+"""The settings of Hadoop that the session at work states: credentials and addresses of tables on S3, the address of the metastore."""
 
 from __future__ import annotations
 

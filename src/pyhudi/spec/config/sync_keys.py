@@ -20,7 +20,8 @@ SYNC: tuple[ConfigKey, ...] = (
     served(f"{_HIVE}.use_jdbc", f"Without `{_HIVE}.mode`: `jdbc` if true, `hiveql` if false.", Kind.FLAG),
     served(
         f"{_HIVE}.metastore.uris",
-        "Addresses of the Hive metastore, with commas; the first that answers is used.",
+        "Addresses of the Hive metastore, with commas; the first that answers is used. On Spark the default is `hive.metastore.uris` of the"
+        " session.",
         default="thrift://localhost:9083",
     ),
     served(f"{_HIVE}.database", "The database of the catalog; by default `hoodie.database.name`, else `default`."),
@@ -88,7 +89,7 @@ SYNC: tuple[ConfigKey, ...] = (
     *harmless("describes an entry of a catalog, which it makes read-optimised", "hoodie.query.as.ro.table"),
     *harmless("belongs to bucket_sync", f"{_HIVE}.bucket_sync_spec"),
     *refused("Hive would rely on buckets that Hudi's hash does not fill", f"{_HIVE}.bucket_sync=false"),
-    *refused("the catalog is spoken to without Spark", f"{_HIVE}.use_spark_catalog=false"),
+    *harmless("the catalog is reached without Spark's client, at the address that the session states", f"{_HIVE}.use_spark_catalog"),
     *refused("replication between clusters is not served", "hoodie.meta_sync.global.replicate.timestamp"),
     *unserved(
         "synchronisation with this catalog comes with a later release",

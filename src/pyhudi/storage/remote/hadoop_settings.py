@@ -1,4 +1,4 @@
-"""The settings of Hadoop's S3A (`fs.s3a.*`) as storage options, where an engine has a session that states them.
+"""The settings of Hadoop that an engine's session states: those of S3A (`fs.s3a.*`) as storage options, and others by name.
 
 Rules: Hadoop's `S3AFileSystem`: settings of one bucket (`fs.s3a.bucket.<name>.*`) come before those of all.
 """
@@ -46,6 +46,12 @@ def with_session_settings(url: str, options: Mapping[str, str]) -> dict[str, str
         return dict(options)
     lookup = _lookups[0]()
     return {**({} if lookup is None else _stated(url, options, lookup)), **options}
+
+
+def session_setting(name: str) -> str | None:
+    """Return a setting of Hadoop of the session at work; None where it has none, or there is no session."""
+    lookup = _lookups[0]() if _lookups else None
+    return None if lookup is None else (lookup(name) or "").strip() or None
 
 
 def _stated(url: str, options: Mapping[str, str], lookup: Lookup) -> dict[str, str]:

@@ -52,7 +52,7 @@ def list_source(storage: Storage, engine: Engine, key_fields: Iterable[str]) -> 
         raise UsageError(f"{storage.uri} is a Hudi table, and not a folder of plain Parquet files: nothing has to be bootstrapped.")
     files = sorted(_files(storage, ""))
     if not files:
-        raise UsageError(f"{storage.uri} holds no Parquet file to bootstrap a table from.")
+        raise UsageError(f"{storage.uri} holds no Parquet file to bootstrap a table from, or is no folder.")
     schemas = engine.run(functools.partial(_footer_schema, storage), [file.path for file in files])
     schema: pa.Schema | None = None
     for file, columns in zip(files, schemas, strict=True):
@@ -77,7 +77,8 @@ def _files(storage: Storage, folder: str) -> Iterator[FileStatus]:
         elif status.name.endswith(".parquet"):
             yield status
         else:
-            raise UsageError(f"'{status.path}' of {storage.uri} is no Parquet file: take it away, or call it '_{status.name}'.")
+            what = "an ORC file, and a bootstrap takes Parquet files only" if status.name.endswith(".orc") else "no Parquet file"
+            raise UsageError(f"'{status.path}' of {storage.uri} is {what}: take it away, or call it '_{status.name}'.")
 
 
 def _footer_schema(storage: Storage, path: str) -> pa.Schema:
