@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import logging
 import os
-import uuid
 from typing import Final, Self
 
 from pyhudi.errors import ConflictError, HudiError
+from pyhudi.locks.holder import new_holder_id
 from pyhudi.locks.renewal import Renewal
 from pyhudi.spec.instant import Instant
 from pyhudi.storage.storage_protocol import Storage
@@ -54,7 +54,7 @@ def is_alive(storage: Storage, requested: str, clock: Clock, settings: Heartbeat
 
 def _now_of(storage: Storage) -> int | None:
     """Return the time of the storage's clock in milliseconds; None when another process has deleted the file that was to tell it."""
-    path = f"{_CLOCK}.{uuid.uuid4()}"
+    path = f"{_CLOCK}.{new_holder_id()}"
     storage.replace(path, b"")
     try:
         written = storage.stat(path)
