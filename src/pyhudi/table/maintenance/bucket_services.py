@@ -63,9 +63,13 @@ class BucketServices(IndexServices):
             LockTimeoutError: another writer held the table for too long.
 
         Example:
-            >>> table.services.rescale_buckets("2026-.*,16", default=4, dry_run=True)
-            Traceback (most recent call last):
-            pyhudi.errors.UnsupportedError: the file groups of table ... are no numbered buckets ...
+            >>> import pyarrow as pa
+            >>> from pyhudi import HudiTable
+            >>> few = HudiTable.create("memory://few-buckets", pa.schema({"id": pa.int64()}), name="few", keys=["id"])
+            >>> two = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
+            >>> written = few.upsert([{"id": number} for number in range(40)], two)
+            >>> few.services.rescale_buckets(".*,4", dry_run=True).partitions
+            (RescaledPartition(path='', before=2, after=4),)
         """
         resolved = resolve(options or {})
         new = NewNumbers(expressions, default, add)
