@@ -203,9 +203,8 @@ $(READY_SERVERS): scripts/create_venv.sh
 	@touch $@
 
 $(AZURITE): $(READY_SERVERS)
-	@if command -v npm >/dev/null; then npm install --silent --no-audit --no-fund --prefix $(SERVERS) azurite@3.35.0; \
+	@if command -v npm >/dev/null; then npm install --silent --no-audit --no-fund --prefix $(SERVERS) azurite@3.35.0 && touch $@; \
 	else echo "npm is not installed: the tests with Azure's server are skipped"; fi
-	@touch $@
 
 # dbt, with the PySpark of pyhudi's environment, whose packages it would change; wheels only, as one of its packages needs a compiler.
 $(READY_DBT): scripts/create_venv.sh $(READY)
