@@ -65,7 +65,11 @@ class OptimisticTransaction(Transaction):
         self.has_been_overtaken = False
         self.begun = True
         self._heartbeat.__enter__()
-        self._requested = table.writer.request(self.action, self.instant, self._request())
+        try:
+            self._requested = table.writer.request(self.action, self.instant, self._request())
+        except BaseException:
+            self.end_heartbeat()  # or this process would show life of the write for as long as it lives
+            raise
 
     @property
     def is_inflight(self) -> bool:

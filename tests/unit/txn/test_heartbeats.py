@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pyhudi.errors import ConflictError, OptionError, StorageError
+from pyhudi.locks.renewal import Renewal
 from pyhudi.spec.options import resolve
 from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.storage.memory_storage import MemoryStorage
@@ -21,6 +22,7 @@ from pyhudi.testing.lockstep import Lockstep
 from pyhudi.timeline.clock import SystemClock
 from pyhudi.txn.heartbeat_settings import HeartbeatSettings, heartbeat_settings
 from pyhudi.txn.heartbeats import Heartbeat, heartbeat_path, is_alive
+from tests.unit.table.tables import make_table, ride
 
 T = "20240101000000000"
 _SHORT = HeartbeatSettings(interval_ms=20, tolerable_misses=1000)
@@ -175,3 +177,24 @@ def test_settings_are_those_of_the_options() -> None:
     assert heartbeat_settings(resolve({})) == HeartbeatSettings(60_000, 2)
     with pytest.raises(OptionError, match="must be 1000 or more"):
         heartbeat_settings(resolve({"hoodie.client.heartbeat.interval_in_ms": "999"}))
+
+
+def test_write_that_cannot_be_put_on_the_timeline_sends_no_heartbeats_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = make_table()
+    options = {"hoodie.write.concurrency.mode": "optimistic_concurrency_control"}
+    started: list[Renewal] = []
+    start = Renewal.start
+
+    def noted(renewal: Renewal) -> None:
+        started.append(renewal)
+        start(renewal)
+
+    def full(*_: object) -> None:
+        raise StorageError("no space is left")
+
+    monkeypatch.setattr(Renewal, "start", noted)
+    monkeypatch.setattr("pyhudi.timeline.write_instant.TimelineWriter.request", full)
+    with pytest.raises(StorageError, match="no space"):
+        table.upsert([ride(1)], options=options)
+    assert table.storage.file_names(".hoodie/.heartbeat") == ()
+    assert [renewal._end.is_set() for renewal in started] == [True]
