@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi import HudiTable
-from pyhudi.errors import CorruptTableError, TableExists, UnsupportedError, UsageError
+from pyhudi.errors import CorruptTableError, TableExists, UsageError
 from tests.bootstrapped import HIVE_STYLE, all_amounts, amounts, bootstrap, rides, write_source
 from tests.not_none import not_none
 
@@ -97,7 +97,3 @@ def test_the_operation_bootstrap_of_the_dataframe_writer(spark: SparkSession, tm
     assert amounts(HudiTable.open(path)) == all_amounts()
     with pytest.raises(TableExists):
         empty.write.format("hudi").options(**options).mode("overwrite").save(str(path))
-    with pytest.raises(UnsupportedError, match="only a bootstrap takes it"):
-        load(spark, HudiTable.open(path)).drop("_hoodie_record_key").write.format("hudi").option(
-            "hoodie.bootstrap.base.path", "/elsewhere"
-        ).mode("append").save(str(path))

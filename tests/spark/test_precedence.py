@@ -109,7 +109,7 @@ def logged(engine: Pyhudi, tmp_path: Path) -> Iterator[Path]:
     [
         ("SET hoodie.parquet.max.file.szie = 1000", "Did you mean 'hoodie.parquet.max.file.size'"),
         ("set spark.hoodie.parquet.max.file.size=big;", "hoodie.parquet.max.file.size=big is not possible"),
-        ("SET hoodie.metadata.metrics.enable=true", "metrics and services of the metadata table"),
+        ("SET hoodie.metadata.metrics.enable=true", "metrics of the metadata table"),
     ],
 )
 def test_setting_that_will_be_refused_is_told_at_once(statement: str, says: str, engine: Pyhudi, caplog: pytest.LogCaptureFixture) -> None:

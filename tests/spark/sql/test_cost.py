@@ -34,13 +34,14 @@ def calls(monkeypatch):
 @pytest.mark.parametrize(
     ("statement", "properties", "timeline"),
     [
-        ("SELECT * FROM people WHERE id = 1", 1, 1),
-        ("SELECT * FROM people a JOIN people b USING (id)", 1, 1),
+        # The timeline once more for each scan, when its files are listed.
+        ("SELECT * FROM people WHERE id = 1", 1, 2),
+        ("SELECT * FROM people a JOIN people b USING (id)", 1, 3),
         # Opened, and again under the lock; the timeline once more when the commit is checked against others.
         ("INSERT INTO people VALUES (9, 'x', 1, 'oslo')", 2, 3),
-        ("UPDATE people SET name = 'x' WHERE id = 1", 2, 3),
-        ("DELETE FROM people WHERE id = 1", 2, 3),
-        ("MERGE INTO people t USING (SELECT 1 AS id, 'x' AS name) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET name = s.name", 2, 3),
+        ("UPDATE people SET name = 'x' WHERE id = 1", 2, 4),
+        ("DELETE FROM people WHERE id = 1", 2, 4),
+        ("MERGE INTO people t USING (SELECT 1 AS id, 'x' AS name) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET name = s.name", 2, 5),
     ],
 )
 @pytest.mark.parametrize("people", ["cow"], indirect=True)
