@@ -58,7 +58,7 @@ def kill_a_write(path: Path) -> str:
     """Kills a writing process at its commit; the request time of the pending instant."""
     source = Path(__file__).parents[2]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(source / "src"), str(source)])}
-    command = [sys.executable, "-c", KILLED_WRITER, str(path)]
+    command = [sys.executable, "-c", KILLED_WRITER, str(path), "DIRECT"]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == -signal.SIGKILL, ended.stderr
     (instant,) = pending(path)
