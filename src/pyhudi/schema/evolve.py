@@ -15,6 +15,7 @@ import pyarrow.types as pt
 
 from pyhudi.errors import SchemaError
 from pyhudi.schema.hidden_nulls import has_required_fields, optional_within, without_hidden_nulls
+from pyhudi.schema.list_views import without_list_views
 from pyhudi.schema.meta_columns import check_name, without_meta_columns
 from pyhudi.schema.promoted_rows import promote_column, promoted_type
 from pyhudi.schema.storable import storable_schema, storable_type
@@ -159,6 +160,7 @@ def conform_column(column: pa.ChunkedArray, target: pa.DataType, name: str) -> p
         return column
     if pt.is_dictionary(column.type):
         column = _plain_dictionary(column)
+    column = without_list_views(column)
     column = _promote(column, target, name)
     options = pc.CastOptions(optional_within(target), allow_time_truncate=True)
     try:

@@ -83,3 +83,17 @@ def test_value_that_does_not_fit_is_refused_with_its_column(value: pa.Array, tar
 def test_null_in_a_column_that_allows_none_is_refused() -> None:
     with pytest.raises(SchemaError, match="Column 'c' holds a null"):
         conform(pa.table({"c": [1, None]}), pa.schema([pa.field("c", pa.int64(), nullable=False)]))
+
+
+@pytest.mark.parametrize("view", [pa.list_view, pa.large_list_view])
+@pytest.mark.parametrize("values", [[[1], [2]], [None, [1]], [[1], None], [[1, None], [], [2]]])
+def test_list_views_keep_their_values(view: Any, values: list[Any]) -> None:
+    column = pa.chunked_array([pa.array(values, view(pa.int64()))])
+    assert conform(pa.table({"a": column}), pa.schema({"a": pa.list_(pa.int64())}))["a"].to_pylist() == values
+
+
+def test_list_views_within_other_types_keep_their_values() -> None:
+    rows = [{"m": [("k", [None, [1]])]}, None]
+    kind = pa.struct({"m": pa.map_(pa.string(), pa.list_view(pa.list_view(pa.int64())))})
+    target = pa.struct({"m": pa.map_(pa.string(), pa.list_(pa.list_(pa.int64())))})
+    assert conform(pa.table({"a": pa.array(rows, kind)}), pa.schema({"a": target}))["a"].to_pylist() == rows

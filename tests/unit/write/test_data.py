@@ -168,3 +168,11 @@ def test_paths_that_lead_to_no_rows_are_refused(tmp_path) -> None:
             to_table(str(tmp_path / path))
     with pytest.raises(UsageError):
         to_table("")
+
+
+@pytest.mark.parametrize("kind", [pl.Object, pl.Int128])
+@pytest.mark.parametrize("lazy", [False, True])
+def test_polars_types_that_arrow_lacks_are_named(kind: pl.DataType, lazy: bool) -> None:
+    frame = pl.DataFrame({"id": [1], "v": pl.Series([1], dtype=kind)})
+    with pytest.raises(SchemaError, match=f"Column 'v' has the polars type {kind}"):
+        to_table(frame.lazy() if lazy else frame)

@@ -16,6 +16,7 @@ from pyhudi.write.input.fitted_values import fitted_numbers, fitted_reals
 from pyhudi.write.input.parquet_rows import are_paths, read_paths
 
 _ARROW_ERRORS = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError)
+_NOT_IN_ARROW = ("Object", "Int128", "UInt128")
 
 
 def to_table(data: object, schema: Callable[[], pa.Schema] | None = None, *, complete: bool = False) -> pa.Table:
@@ -76,11 +77,20 @@ def _arrow_of(data: object, schema: Callable[[], pa.Schema] | None) -> pa.Table 
         return data.toArrow()  # type: ignore[attr-defined]
     if _is_pandas(data):
         return _from_pandas(data, schema)
+    if _is_polars(data, "DataFrame"):
+        _refuse_polars_types(data)
     if hasattr(data, "__arrow_c_stream__"):
         return pa.RecordBatchReader.from_stream(data).read_all()
     if _is_dataset(data):
         return data.to_table()  # type: ignore[attr-defined]
-    return data.collect().to_arrow() if _is_lazy_frame(data) else None  # type: ignore[attr-defined]
+    return _arrow_of(data.collect(), schema) if _is_polars(data, "LazyFrame") else None  # type: ignore[attr-defined]
+
+
+def _refuse_polars_types(frame: object) -> None:
+    """Refuse columns of types that Arrow lacks: of Python objects, polars would hand over the addresses in memory."""
+    for name, kind in frame.schema.items():  # type: ignore[attr-defined]
+        if str(kind) in _NOT_IN_ARROW:
+            raise SchemaError(f"Column '{name}' has the polars type {kind}, which Arrow does not have. Cast it before writing.")
 
 
 def _from_pandas(data: object, schema: Callable[[], pa.Schema] | None) -> pa.Table:
@@ -121,8 +131,8 @@ def _is_dataset(data: object) -> bool:
     return any(part.__module__ == "pyarrow._dataset" and part.__name__ in ("Dataset", "Scanner") for part in type(data).__mro__)
 
 
-def _is_lazy_frame(data: object) -> bool:
-    return type(data).__module__.partition(".")[0] == "polars" and type(data).__name__ == "LazyFrame"
+def _is_polars(data: object, name: str) -> bool:
+    return type(data).__module__.partition(".")[0] == "polars" and type(data).__name__ == name
 
 
 def _from_dict(data: Mapping[str, object], schema: pa.Schema | None, *, complete: bool) -> pa.Table:
