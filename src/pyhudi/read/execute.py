@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -207,9 +207,7 @@ def _count(snapshot: Snapshot, file_slice: FileSlice) -> Iterator[int]:
 def _batches(selection: Selection, file_slice: FileSlice) -> Iterator[pa.RecordBatch]:
     """Return the rows of a selection that are in a slice, its logs merged."""
     snapshot, columns, condition = selection.snapshot, selection.columns, selection.condition
-    in_path_alone = snapshot.config.drop_partition_columns or snapshot.query.takes_path_values
-    values_of = left_out_values if in_path_alone else path_values
-    constants = values_of(file_slice.group.partition_path, snapshot.schema, snapshot.config)
+    constants = path_constants(snapshot, file_slice.group.partition_path)
     verify = snapshot.query.verifies_pages
     meant, base = selection.keys_meant, file_slice.base
     only = None if meant is None or base is None else rows_meant(snapshot.storage, base, *meant)
@@ -231,6 +229,13 @@ def _batches(selection: Selection, file_slice: FileSlice) -> Iterator[pa.RecordB
     if base is not None:
         return iter_base_file(snapshot.storage, base, snapshot.schema, columns, condition, constants=constants, verify=verify, only=only)
     return iter(())
+
+
+def path_constants(snapshot: Snapshot, path: str) -> Mapping[str, pa.Scalar]:
+    """Return the values that all rows of a partition have by its path, whatever its files say."""
+    in_path_alone = snapshot.config.drop_partition_columns or snapshot.query.takes_path_values
+    values_of = left_out_values if in_path_alone else path_values
+    return values_of(path, snapshot.schema, snapshot.config)
 
 
 def _as_stored(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -16,6 +16,7 @@ import pytest
 from pyhudi import HudiTable
 from pyhudi.errors import ConflictError, KeyFieldError, SchemaError, UsageError
 from pyhudi.read.execute import Selection, read_table
+from pyhudi.read.late_columns import LateRows, read_late
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.table.change.changed_rows import updated_rows
 from pyhudi.write.tagging.prepped import LOCATION_COLUMNS
@@ -339,8 +340,12 @@ def test_meta_columns_that_no_expression_names_are_not_read(monkeypatch: pytest.
         columns.append([name for name in chosen.columns if name.startswith("_hoodie_")])
         return read_table(chosen)
 
-    for module in ("changed_rows", "source_join"):
-        monkeypatch.setattr(f"pyhudi.table.change.{module}.read_table", reading)
+    def reading_late(chosen: Selection, first: list[str]) -> LateRows:
+        columns.append([name for name in chosen.columns if name.startswith("_hoodie_")])
+        return read_late(chosen, first)
+
+    monkeypatch.setattr("pyhudi.table.change.changed_rows.read_table", reading)
+    monkeypatch.setattr("pyhudi.table.change.source_join.read_late", reading_late)
     table.update({"ts": 1}, where="id = 1")
     table.merge([{"id": 2, "ts": 5}]).when_matched_update({"ts": "source.ts"}).execute()
     assert columns == [list(LOCATION_COLUMNS)] * 2

@@ -83,11 +83,25 @@ class FileRows:
 def scan(parquet: pq.ParquetFile, groups: Sequence[int], rows: FileRows, without: Indices | None) -> Iterator[pa.RecordBatch]:
     """Yield the rows of some row groups, whose columns are all decoded."""
     left_out = None if without is None else _indices_in_groups(parquet, groups, without)
+    for batch, begin in _batches(parquet, groups, rows):
+        yield from rows.of_table(batch if left_out is None else _without(batch, begin, left_out))
+
+
+def _scan_some(parquet: pq.ParquetFile, group: int, rows: FileRows, indices: Indices) -> Iterator[pa.RecordBatch]:
+    """Yield those of some rows of a row group, ascending, that pass the filter; all columns are decoded."""
+    for batch, begin in _batches(parquet, [group], rows):
+        first, last = np.searchsorted(indices, [begin, begin + batch.num_rows])
+        if first < last:
+            chosen = pa.array(indices[first:last] - begin)
+            yield from rows.of_table(batch.take(chosen) if batch.num_columns else batch.slice(0, len(chosen)))
+
+
+def _batches(parquet: pq.ParquetFile, groups: Sequence[int], rows: FileRows) -> Iterator[tuple[pa.RecordBatch, int]]:
+    """Yield the rows of some row groups in batches, each with the number of its first row."""
     begin = 0
     for batch in parquet.iter_batches(_batch_rows(parquet), row_groups=groups, columns=rows.stored_names(parquet)):
-        retained = batch if left_out is None else _without(batch, begin, left_out)
+        yield batch, begin
         begin += batch.num_rows
-        yield from rows.of_table(retained)
 
 
 def late_rows(
@@ -110,21 +124,20 @@ def late_rows(
         without: numbers of rows of the file, ascending, that are left out.
         only: numbers of rows of the file, ascending, that alone can pass the filter, where these are known; else None.
     """
-    known = None if only is None else _indices_in_groups(parquet, [group], only)
-    if known is not None and not len(known):
-        return
-    if parquet.metadata.row_group(group).num_rows < _SMALL_GROUP_ROWS:
+    indices = None if only is None else _indices_in_groups(parquet, [group], only)
+    is_small = parquet.metadata.row_group(group).num_rows < _SMALL_GROUP_ROWS
+    if indices is None and not is_small:
+        indices = _passing_rows(parquet, group, rows, first)
+    if indices is None:
         yield from scan(parquet, [group], rows, without)
         return
-    indices = known if known is not None else _passing_rows(parquet, group, rows, first)
-    if indices is not None and without is not None:
+    if without is not None:
         indices = np.setdiff1d(indices, _indices_in_groups(parquet, [group], without), assume_unique=True)
-    if indices is not None and not len(indices):
+    if not len(indices):
         return
-    names = rows.stored_names(parquet)
-    read = None if indices is None else pages.rows(group, names, indices)
+    read = None if is_small else pages.rows(group, rows.stored_names(parquet), indices)
     if read is None:
-        yield from scan(parquet, [group], rows, without)
+        yield from _scan_some(parquet, group, rows, indices)
     else:
         for batch in read.combine_chunks().to_batches():
             yield from rows.of_table(batch)

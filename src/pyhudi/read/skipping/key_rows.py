@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.kernels.base_file.parquet_input import open_parquet
 from pyhudi.kernels.keys.key_probe import rows_of_keys
-from pyhudi.read.filter.condition import Condition
+from pyhudi.read.filter.condition import And, Column, Condition, In
 from pyhudi.read.filter.point_predicates import implied_keys
 from pyhudi.read.skipping.key_lookup import key_fields_of
 from pyhudi.schema.meta_columns import RECORD_KEY, with_meta_columns
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: A smaller file is read as fast as it is searched.
 _FILE_BYTES: Final = 4 << 20
+#: Of more keys the files are read: what a search finds would not be cached.
+_MOST_KEYS: Final = 100_000
 
 
 def keys_meant(condition: Condition, schema: pa.Schema, config: TableConfig) -> tuple[pa.StringArray, str] | None:
@@ -42,6 +44,8 @@ def keys_meant(condition: Condition, schema: pa.Schema, config: TableConfig) -> 
     stated = implied_keys(condition, with_meta_columns(schema), None)
     if stated is not None:
         return _array(stated), RECORD_KEY
+    if (many := _many_values(condition, RECORD_KEY)) is not None:
+        return many, RECORD_KEY
     key = key_fields_of(config)
     if key is None or key.is_composite or len(key.key_fields) != 1:
         return None
@@ -49,11 +53,24 @@ def keys_meant(condition: Condition, schema: pa.Schema, config: TableConfig) -> 
     if name not in schema.names or not pa.types.is_string(schema.field(name).type):
         return None
     by_column = implied_keys(condition, schema, key)
-    return None if by_column is None else (_array(by_column), name)
+    if by_column is not None:
+        return _array(by_column), name
+    return None if (many := _many_values(condition, name)) is None else (many, name)
 
 
 def rows_meant(storage: Storage, file: BaseFile, keys: pa.StringArray, column: str) -> Indices | None:
     """Return the rows of a base file, ascending, that hold one of the keys; None where the file is to be searched by its columns.
+
+    Arguments and errors are those of `keyed_rows_meant`.
+    """
+    matches = keyed_rows_meant(storage, file, keys, column)
+    return None if matches is None else matches[0]
+
+
+def keyed_rows_meant(storage: Storage, file: BaseFile, keys: pa.StringArray, column: str) -> tuple[Indices, Indices] | None:
+    """Return the rows of a base file, ascending, that hold one of the keys, and for each the number of its key.
+
+    None where the file is to be searched by its columns.
 
     Args:
         storage: the table's storage.
@@ -70,7 +87,17 @@ def rows_meant(storage: Storage, file: BaseFile, keys: pa.StringArray, column: s
         with open_parquet(storage, file.path) as parquet:
             if not _have_equal_bounds(parquet.metadata, column):
                 return None
-    return np.unique(rows_of_keys(storage, file, keys)[0])
+    return rows_of_keys(storage, file, keys)
+
+
+def _many_values(condition: Condition, name: str) -> pa.StringArray | None:
+    """Return the distinct strings one of which a column has wherever the condition is true, of a list too long for `implied_keys`."""
+    match condition:
+        case In(operand, values, _) if operand == Column((name,), pa.string()) and len(values) <= _MOST_KEYS:
+            return pc.unique(values) if pa.types.is_string(values.type) else None
+        case And(parts):
+            return next((values for part in parts if (values := _many_values(part, name)) is not None), None)
+    return None
 
 
 def _array(keys: Collection[str]) -> pa.StringArray:

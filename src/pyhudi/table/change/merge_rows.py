@@ -8,23 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.types as pt
 
 from pyhudi.errors import SchemaError, UsageError, did_you_mean
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN
 from pyhudi.read.execute import Selection
+from pyhudi.read.late_columns import LateRows
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.table.change.assigned_values import Assignments, Condition, assigned_columns, check_no_key, condition_mask, evaluate, store_as
 from pyhudi.table.change.source_join import JoinedRows, join_rows
+from pyhudi.table.change.unchanged_rows import unchanged_rows
 from pyhudi.write.merge_clause import ClauseAction, MatchKind, missing_in_source
 from pyhudi.write.tagging.change_facts import UNCHANGED_COLUMN
 from pyhudi.write.tagging.prepped import LOCATION_COLUMNS
 from pyhudi.write.tagging.virtual_key_lookup import OLD_PREFIX
 
 SOURCE, TARGET = "source", "target"
+_TABLE_ROW: Final = "_pyhudi_table_row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,24 @@ class MergeRows:
         updates = [clause for clause in self.clauses if clause.action is ClauseAction.UPDATE]
         return {name for clause in updates for name in (self.schema.names if clause.assigned is None else clause.assigned)}
 
+    def columns_of_all_matches(self, columns: Sequence[str]) -> list[str]:
+        """Return the stored columns that are needed of every row that matches; the others are only compared with new values.
+
+        Args:
+            columns: all columns that are read of the table.
+        """
+        needed = {ours for ours, _ in self.on}.union(origin for _, origin, _ in self._location())
+        for clause in self.clauses:
+            stated = [clause.where, *(clause.assigned or {}).values()]
+            # An Arrow expression may be about a whole side of the merge; SQL text names columns.
+            if clause.rows is MatchKind.NOT_MATCHED_BY_SOURCE or any(isinstance(value, pc.Expression) for value in stated):
+                return list(columns)
+            text = " ".join(str(value).lower() for value in stated)
+            needed.update(name for name in columns if name.lower() in text or "`" in name)
+            if clause.action is ClauseAction.UPDATE and clause.assigned is not None:
+                needed.update(set(self.schema.names).difference(assigned_columns(clause.assigned, self.schema, self.what)))
+        return [name for name in columns if name in needed or name not in self.schema.names]
+
     def compute(self, chosen: Selection) -> pa.Table:
         """Return location columns, `_pyhudi_delete`, `_pyhudi_unchanged` and the table's columns of the rows that change.
 
@@ -88,7 +110,8 @@ class MergeRows:
             SchemaError: a value cannot be stored in its column.
         """
         whole = any(clause.rows is MatchKind.NOT_MATCHED_BY_SOURCE for clause in self.clauses)
-        joined = join_rows(chosen, self.source, self.on, whole_table=whole, what=self.what)
+        first = self.columns_of_all_matches(chosen.columns)
+        joined = join_rows(chosen, first, self.source, self.on, whole_table=whole, what=self.what)
         parts = [part for kind in MatchKind for part in self._changes(kind, joined)]
         return pa.concat_tables([self._result_schema(chosen).empty_table(), *parts])
 
@@ -98,16 +121,18 @@ class MergeRows:
         if not clauses:
             return
         rows, ambiguous = self._rows(kind, joined)
+        if kind is MatchKind.MATCHED:
+            rows = rows.append_column(_TABLE_ROW, joined.table_indices)
         for clause in clauses:
             applies = None if clause.where is None else condition_mask(clause.where, rows, self.what, ambiguous)
-            yield self._change(clause, rows if applies is None else rows.filter(applies), ambiguous)
+            yield self._change(clause, rows if applies is None else rows.filter(applies), ambiguous, joined.table)
             rows = rows.slice(0, 0) if applies is None else rows.filter(pc.invert(applies))
 
     def _rows(self, kind: MatchKind, joined: JoinedRows) -> tuple[pa.Table, frozenset[str]]:
         """Return the rows of one kind with the columns `source` and `target`, and those whose name only one of them has."""
         sides: dict[str, pa.Table] = {}
         if kind is not MatchKind.NOT_MATCHED:
-            sides[TARGET] = joined.table.take(joined.table_indices if kind is MatchKind.MATCHED else joined.unmatched_table)
+            sides[TARGET] = joined.table.rows.take(joined.table_indices if kind is MatchKind.MATCHED else joined.unmatched_table)
         if kind is not MatchKind.NOT_MATCHED_BY_SOURCE:
             sides[SOURCE] = joined.source.take(joined.source_indices if kind is MatchKind.MATCHED else joined.unmatched_source)
         columns: dict[str, pa.ChunkedArray] = {name: pa.chunked_array([_struct(side)]) for name, side in sides.items()}
@@ -117,13 +142,14 @@ class MergeRows:
             columns |= {name: side.column(name) for name in side.schema.names if name not in ambiguous and name not in (SOURCE, TARGET)}
         return pa.table(columns), ambiguous
 
-    def _change(self, clause: MergeClause, rows: pa.Table, ambiguous: frozenset[str]) -> pa.Table:
+    def _change(self, clause: MergeClause, rows: pa.Table, ambiguous: frozenset[str], late: LateRows) -> pa.Table:
         stored = _fields(rows.column(TARGET)) if TARGET in rows.schema.names else {}
         values = self._values(clause, rows, ambiguous)
         unchanged = pa.repeat(pa.scalar(False), rows.num_rows)
         if clause.action is ClauseAction.UPDATE:
-            unchanged = _unchanged(values, stored, self.schema, rows.num_rows)
-            values = {name: stored[name] for name in self.schema.names} | values
+            indices = rows.column(_TABLE_ROW).to_numpy() if late.later else np.arange(rows.num_rows)
+            unchanged = unchanged_rows(values, stored, self.schema, late, indices)
+            values = {name: column for name, column in stored.items() if name in self.schema.names} | values
         columns: dict[str, object] = {}
         for name, origin, kind in self._location():
             columns[name] = stored[origin] if origin in stored else pa.nulls(rows.num_rows, kind)
@@ -192,15 +218,3 @@ def _struct(side: pa.Table) -> pa.StructArray:
 
 def _fields(column: pa.ChunkedArray) -> dict[str, pa.ChunkedArray]:
     return {field.name: pc.struct_field(column, field.name) for field in column.type}
-
-
-def _unchanged(values: dict[str, pa.ChunkedArray], stored: dict[str, pa.ChunkedArray], schema: pa.Schema, rows: int) -> pa.Array:
-    """Return for each row whether its new values are those that it has; values without an equality count as changed."""
-    result = pa.chunked_array([pa.repeat(pa.scalar(True), rows)])
-    for name, column in values.items():
-        if pt.is_nested(schema.field(name).type):
-            return pa.repeat(pa.scalar(False), rows)
-        same = pc.fill_null(pc.equal(column, stored[name]), False)
-        both_null = pc.and_(pc.is_null(column), pc.is_null(stored[name]))
-        result = pc.and_(result, pc.or_(same, both_null))
-    return result

@@ -12,9 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import SchemaError
-from pyhudi.read.execute import Selection, narrow, read_table
+from pyhudi.read.execute import Selection, narrow
 from pyhudi.read.filter.condition import Column, In
 from pyhudi.read.filter.row_predicate import Filter
+from pyhudi.read.late_columns import LateRows, read_late
 from pyhudi.table.change.assigned_values import store_as
 
 _SOURCE_ROW = "_pyhudi_source_row"
@@ -26,7 +27,7 @@ class JoinedRows:
     """Rows of a merge: rows of the source and of the table by index, null where a side has none."""
 
     source: pa.Table
-    table: pa.Table
+    table: LateRows
     #: Indices of rows that match each other, in the order of the source.
     source_indices: pa.ChunkedArray
     table_indices: pa.ChunkedArray
@@ -35,11 +36,14 @@ class JoinedRows:
     unmatched_table: pa.Array
 
 
-def join_rows(chosen: Selection, source: pa.Table, on: Sequence[tuple[str, str]], *, whole_table: bool, what: str) -> JoinedRows:
+def join_rows(
+    chosen: Selection, first: Sequence[str], source: pa.Table, on: Sequence[tuple[str, str]], *, whole_table: bool, what: str
+) -> JoinedRows:
     """Join the rows of a source with those of a table by equal columns; nulls are equal to nothing.
 
     Args:
         chosen: the table, with the columns to read.
+        first: those of them that all rows are read with, the columns that rows match by among them.
         source: the rows of the source.
         on: columns of the table with those of the source that they equal.
         whole_table: read the rows of the table that match no row of the source, too.
@@ -53,15 +57,15 @@ def join_rows(chosen: Selection, source: pa.Table, on: Sequence[tuple[str, str]]
     if not whole_table:
         filters = (_is_member(name, pc.unique(pc.drop_null(column))) for name, column in keys.items())
         chosen = narrow(chosen, None, functools.reduce(operator.and_, filters))
-    table = read_table(chosen)
-    names = list(keys)
+    read = read_late(chosen, first)
+    names, table = list(keys), read.rows
     left = pa.table(keys).append_column(_SOURCE_ROW, _indices(source.num_rows))
     right = table.select(names).append_column(_TABLE_ROW, _indices(table.num_rows))
     right = right.cast(pa.schema([left.schema.field(name) for name in names] + [right.schema.field(_TABLE_ROW)]))
     pairs = left.join(right, names, join_type="inner").select([_SOURCE_ROW, _TABLE_ROW])
     pairs = pairs.sort_by([(_SOURCE_ROW, "ascending"), (_TABLE_ROW, "ascending")])
     matched, table_rows = pairs.column(_SOURCE_ROW), pairs.column(_TABLE_ROW)
-    return JoinedRows(source, table, matched, table_rows, _missing(source.num_rows, matched), _missing(table.num_rows, table_rows))
+    return JoinedRows(source, read, matched, table_rows, _missing(source.num_rows, matched), _missing(table.num_rows, table_rows))
 
 
 def _is_member(name: str, values: pa.Array) -> Filter:
