@@ -6,8 +6,9 @@ specification, binary encoding. For columns of them: `pyhudi.kernels.arrays.vari
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeAlias
 
+Buffer: TypeAlias = "bytes | memoryview"
 #: More than a number of 64 bits takes.
 MAX_BYTES: Final = 10
 _UNSIGNED: Final = 0xFFFFFFFFFFFFFFFF
@@ -29,7 +30,7 @@ def write_unsigned(value: int) -> bytes:
     return bytes(out)
 
 
-def read_unsigned(data: bytes, at: int) -> tuple[int, int]:
+def read_unsigned(data: Buffer, at: int) -> tuple[int, int]:
     """Return the plain number that begins at a byte, and the offset of the byte after it.
 
     Raises:
@@ -56,7 +57,7 @@ def write_varint(value: int) -> bytes:
     return write_unsigned(value << 1 if value >= 0 else (-value << 1) - 1)
 
 
-def read_varint(data: bytes, at: int) -> tuple[int, int]:
+def read_varint(data: Buffer, at: int) -> tuple[int, int]:
     """Return the number of Avro that begins at a byte, and the offset of the byte after it; errors as in `read_unsigned`."""
     value = data[at]
     if value < 0x80:

@@ -1,5 +1,8 @@
 """Structs of Thrift's compact protocol, read and written without their definition: what is not understood is written as it was read.
 
+A footer has some hundred fields, and a clustering reads hundreds of footers: readers return the next offset, writers append to one
+buffer, and numbers of one byte, which most are, are read in place.
+
 Rules: Apache Thrift, specification of the compact protocol.
 """
 
@@ -10,8 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias, Union
 
-from pyhudi.codec.cursor import Cursor
-from pyhudi.codec.varint import write_unsigned, write_varint
+from pyhudi.codec.varint import MAX_BYTES, Buffer, read_varint
 from pyhudi.errors import CorruptTableError
 
 TRUE: Final = 1
@@ -30,6 +32,7 @@ _WHOLE: Final = (I16, I32, I64)
 _DOUBLE_FORMAT: Final = struct.Struct("<d")
 #: Structs within structs: Parquet's own metadata has less than ten levels.
 _DEPTH_MAX: Final = 32
+_UNSIGNED: Final = 0xFFFFFFFFFFFFFFFF
 
 Value: TypeAlias = Union[bool, int, float, bytes, "ThriftList", "ThriftMap", "ThriftStruct"]
 #: The fields of a struct by their numbers: type and value. The type of a boolean is TRUE, whichever it is.
@@ -53,13 +56,14 @@ class ThriftMap:
     entries: list[tuple[Value, Value]]
 
 
-def read_struct(data: bytes, what: str, at: int = 0) -> tuple[ThriftStruct, int]:
+def read_struct(data: Buffer, what: str, at: int = 0, *, after: int = 0) -> tuple[ThriftStruct, int]:
     """Return the struct at an offset of some bytes, and how many bytes it takes.
 
     Args:
         data: the bytes; more may follow the struct.
         what: names them in errors.
         at: the offset.
+        after: the number of the field that ends there, if the first fields have been read.
 
     Raises:
         CorruptTableError: the bytes are no struct of the compact protocol.
@@ -67,12 +71,17 @@ def read_struct(data: bytes, what: str, at: int = 0) -> tuple[ThriftStruct, int]
     Example:
         >>> read_struct(bytes.fromhex("15022c00"), "an example")
         Traceback (most recent call last):
-        pyhudi.errors.CorruptTableError: an example asks for 1 bytes at 4, 0 are left
+        pyhudi.errors.CorruptTableError: an example ends within a struct of Thrift that begins at byte 0
         >>> read_struct(bytes.fromhex("150200"), "an example")
         ({1: (5, 1)}, 3)
     """
-    cursor = Cursor(data, what, at)
-    return _read_struct(cursor, 0), cursor.at - at
+    try:
+        fields, end = _read_struct(data, at, 0, after)
+    except IndexError:
+        raise CorruptTableError(f"{what} ends within a struct of Thrift that begins at byte {at}") from None
+    except ValueError as error:
+        raise CorruptTableError(f"{what} holds {error}") from None
+    return fields, end - at
 
 
 def write_struct(fields: ThriftStruct) -> bytes:
@@ -82,99 +91,180 @@ def write_struct(fields: ThriftStruct) -> bytes:
         >>> write_struct({1: (I32, 1)}).hex()
         '150200'
     """
-    out, last = bytearray(), 0
-    for number, (kind, value) in sorted(fields.items()):
+    out = bytearray()
+    _write_struct(out, fields)
+    return bytes(out)
+
+
+def _read_struct(data: Buffer, at: int, depth: int, number: int = 0) -> tuple[ThriftStruct, int]:
+    """Return a struct, and the offset after it; all readers raise IndexError at the end of the bytes, ValueError says what is wrong."""
+    if depth > _DEPTH_MAX:
+        raise ValueError(f"structs more than {_DEPTH_MAX} levels deep at {at}")
+    fields: ThriftStruct = {}
+    while header := data[at]:
+        at += 1
+        kind = header & 0x0F
+        if header > 0x0F:
+            number += header >> 4
+        else:
+            number, at = read_varint(data, at)
+        if kind in _WHOLE:
+            value = data[at]
+            if value < 0x80:
+                fields[number] = kind, (value >> 1) ^ -(value & 1)
+                at += 1
+            else:
+                whole, at = read_varint(data, at)
+                fields[number] = kind, whole
+        elif kind in (TRUE, FALSE):
+            fields[number] = TRUE, kind == TRUE
+        else:
+            other, at = _read_value(data, at, kind, depth)
+            fields[number] = kind, other
+    return fields, at + 1
+
+
+def _read_value(data: Buffer, at: int, kind: int, depth: int) -> tuple[Value, int]:
+    if kind == BINARY:
+        length, at = _read_unsigned(data, at)
+        return _taken(data, at, length), at + length
+    if kind == STRUCT:
+        return _read_struct(data, at, depth + 1)
+    if kind in (LIST, SET):
+        return _read_list(data, at, depth + 1)
+    if kind in _WHOLE:
+        return read_varint(data, at)
+    if kind == MAP:
+        return _read_map(data, at, depth + 1)
+    if kind == DOUBLE:
+        return float(_DOUBLE_FORMAT.unpack(_taken(data, at, _DOUBLE_FORMAT.size))[0]), at + _DOUBLE_FORMAT.size
+    return _read_byte(data, at, kind), at + 1
+
+
+def _read_byte(data: Buffer, at: int, kind: int) -> Value:
+    if kind in (TRUE, FALSE):  # of a list: a byte each
+        return data[at] == TRUE
+    if kind == I8:
+        return (data[at] ^ 0x80) - 0x80
+    raise ValueError(f"a value of the unknown type {kind} at {at}")
+
+
+def _taken(data: Buffer, at: int, length: int) -> bytes:
+    if at + length > len(data):
+        raise IndexError
+    return bytes(data[at : at + length])
+
+
+def _read_unsigned(data: Buffer, at: int) -> tuple[int, int]:
+    value, at = data[at], at + 1
+    if value < 0x80:
+        return value, at
+    value &= 0x7F
+    for shift in range(7, 7 * MAX_BYTES, 7):
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+    raise ValueError(f"an overlong number before byte {at}")
+
+
+def _read_list(data: Buffer, at: int, depth: int) -> tuple[ThriftList, int]:
+    header, at = data[at], at + 1
+    count, kind = header >> 4, header & 0x0F
+    if count == 15:
+        count, at = _read_unsigned(data, at)
+        _check_count(data, at, count)
+    items: list[Value] = []
+    for _ in range(count):
+        item, at = _read_value(data, at, kind, depth)
+        items.append(item)
+    return ThriftList(kind, items), at
+
+
+def _read_map(data: Buffer, at: int, depth: int) -> tuple[ThriftMap, int]:
+    count, at = _read_unsigned(data, at)
+    if not count:
+        return ThriftMap(BINARY, BINARY, []), at
+    _check_count(data, at, count)
+    kinds, at = data[at], at + 1
+    entries: list[tuple[Value, Value]] = []
+    for _ in range(count):
+        key, at = _read_value(data, at, kinds >> 4, depth)
+        value, at = _read_value(data, at, kinds & 0x0F, depth)
+        entries.append((key, value))
+    return ThriftMap(kinds >> 4, kinds & 0x0F, entries), at
+
+
+def _check_count(data: Buffer, at: int, count: int) -> None:
+    """Refuse more items than bytes: each takes one at least."""
+    if count > len(data) - at:
+        raise ValueError(f"{count} items at {at}, where {len(data) - at} bytes are left")
+
+
+def _write_struct(out: bytearray, fields: ThriftStruct) -> None:
+    last = 0
+    for number in sorted(fields):
+        kind, value = fields[number]
         header = (TRUE if value else FALSE) if kind == TRUE else kind
         if 0 < number - last <= 15:
             out.append((number - last) << 4 | header)
         else:
             out.append(header)
-            out += write_varint(number)
+            _write_number(out, number)
         if kind != TRUE:
-            out += _write_value(kind, value)
+            _write_value(out, kind, value)
         last = number
     out.append(0)
-    return bytes(out)
 
 
-def _read_struct(cursor: Cursor, depth: int) -> ThriftStruct:
-    if depth > _DEPTH_MAX:
-        raise CorruptTableError(f"{cursor.what} nests structs more than {_DEPTH_MAX} levels deep at {cursor.at}")
-    fields: ThriftStruct = {}
-    number = 0
-    while header := cursor.take(1)[0]:
-        number = number + (header >> 4) if header >> 4 else cursor.read_varint()
-        kind = header & 0x0F
-        if kind in (TRUE, FALSE):
-            fields[number] = TRUE, kind == TRUE
-        else:
-            fields[number] = kind, _read_value(cursor, kind, depth)
-    return fields
-
-
-def _read_value(cursor: Cursor, kind: int, depth: int) -> Value:
-    if kind in _WHOLE:
-        return cursor.read_varint()
-    if kind == BINARY:
-        return cursor.take(cursor.read_unsigned())
-    if kind == STRUCT:
-        return _read_struct(cursor, depth + 1)
-    if kind in (LIST, SET):
-        return _read_list(cursor, depth + 1)
-    if kind == MAP:
-        return _read_map(cursor, depth + 1)
-    if kind == DOUBLE:
-        return float(_DOUBLE_FORMAT.unpack(cursor.take(_DOUBLE_FORMAT.size))[0])
-    if kind in (TRUE, FALSE):  # of a list: a byte each
-        return cursor.take(1)[0] == TRUE
-    if kind == I8:
-        return int.from_bytes(cursor.take(1), "big", signed=True)
-    raise CorruptTableError(f"{cursor.what} has a value of the unknown type {kind} at {cursor.at}")
-
-
-def _read_list(cursor: Cursor, depth: int) -> ThriftList:
-    header = cursor.take(1)[0]
-    count = header >> 4 if header >> 4 < 15 else cursor.read_unsigned()
-    _check_count(cursor, count)
-    kind = header & 0x0F
-    return ThriftList(kind, [_read_value(cursor, kind, depth) for _ in range(count)])
-
-
-def _read_map(cursor: Cursor, depth: int) -> ThriftMap:
-    count = cursor.read_unsigned()
-    if not count:
-        return ThriftMap(BINARY, BINARY, [])
-    _check_count(cursor, count)
-    kinds = cursor.take(1)[0]
-    key, value = kinds >> 4, kinds & 0x0F
-    return ThriftMap(key, value, [(_read_value(cursor, key, depth), _read_value(cursor, value, depth)) for _ in range(count)])
-
-
-def _check_count(cursor: Cursor, count: int) -> None:
-    """Refuse more items than bytes: each takes one at least."""
-    if count > cursor.left:
-        raise CorruptTableError(f"{cursor.what} says {count} items at {cursor.at}, {cursor.left} bytes are left")
-
-
-def _write_value(kind: int, value: Value) -> bytes:
+def _write_value(out: bytearray, kind: int, value: Value) -> None:
     if isinstance(value, bool):
-        return bytes([TRUE if value else FALSE])
-    if isinstance(value, int):
-        return write_varint(value) if kind in _WHOLE else value.to_bytes(1, "big", signed=True)
-    if isinstance(value, float):
-        return _DOUBLE_FORMAT.pack(value)
-    if isinstance(value, bytes):
-        return write_unsigned(len(value)) + value
-    if isinstance(value, ThriftList):
-        return _write_list(value.item_type, value.items)
-    if isinstance(value, ThriftMap):
-        if not value.entries:
-            return write_unsigned(0)
-        entries = (_write_value(value.key_type, key) + _write_value(value.value_type, one) for key, one in value.entries)
-        return write_unsigned(len(value.entries)) + bytes([value.key_type << 4 | value.value_type]) + b"".join(entries)
-    return write_struct(value)
+        out.append(TRUE if value else FALSE)
+    elif isinstance(value, int):
+        if kind in _WHOLE:
+            _write_number(out, value)
+        else:
+            out.append(value & 0xFF)
+    elif isinstance(value, bytes):
+        _write_unsigned(out, len(value))
+        out += value
+    elif isinstance(value, dict):
+        _write_struct(out, value)
+    elif isinstance(value, ThriftList):
+        _write_list(out, value.item_type, value.items)
+    elif isinstance(value, ThriftMap):
+        _write_map(out, value)
+    else:
+        out += _DOUBLE_FORMAT.pack(value)
 
 
-def _write_list(kind: int, items: Sequence[Value]) -> bytes:
-    count = bytes([len(items) << 4 | kind]) if len(items) < 15 else bytes([0xF0 | kind]) + write_unsigned(len(items))
-    return count + b"".join(_write_value(kind, item) for item in items)
+def _write_number(out: bytearray, value: int) -> None:
+    _write_unsigned(out, value << 1 if value >= 0 else (-value << 1) - 1)
+
+
+def _write_unsigned(out: bytearray, value: int) -> None:
+    rest = value & _UNSIGNED
+    while rest >= 0x80:
+        out.append(rest & 0x7F | 0x80)
+        rest >>= 7
+    out.append(rest)
+
+
+def _write_list(out: bytearray, kind: int, items: Sequence[Value]) -> None:
+    if len(items) < 15:
+        out.append(len(items) << 4 | kind)
+    else:
+        out.append(0xF0 | kind)
+        _write_unsigned(out, len(items))
+    for item in items:
+        _write_value(out, kind, item)
+
+
+def _write_map(out: bytearray, value: ThriftMap) -> None:
+    _write_unsigned(out, len(value.entries))
+    if value.entries:
+        out.append(value.key_type << 4 | value.value_type)
+    for key, one in value.entries:
+        _write_value(out, value.key_type, key)
+        _write_value(out, value.value_type, one)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pyhudi.codec.parquet.compact_protocol import I32, I64, LIST, STRUCT, ThriftList, ThriftStruct, Value, read_struct, write_struct
+from pyhudi.codec.varint import Buffer
 from pyhudi.errors import CorruptTableError
 
 MAGIC: Final = b"PAR1"
@@ -66,7 +67,7 @@ class Chunk:
         return [page.offset for page in pages] == ends[:-1] and ends[-1] - begin == number_of(self.metadata, _COMPRESSED)
 
 
-def footer_length(tail: bytes, what: str) -> int:
+def footer_length(tail: Buffer, what: str) -> int:
     """Return how many bytes the footer takes, from the last bytes of a file.
 
     Raises:

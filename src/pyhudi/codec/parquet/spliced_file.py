@@ -14,12 +14,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
-from pyhudi.codec.parquet.compact_protocol import BINARY, I16, I64, LIST, STRUCT, ThriftList, ThriftStruct, Value, read_struct, write_struct
+from pyhudi.codec.parquet.compact_protocol import (
+    BINARY,
+    I16,
+    I64,
+    LIST,
+    STRUCT,
+    ThriftList,
+    ThriftStruct,
+    Value,
+    read_struct,
+    write_struct,
+)
+from pyhudi.codec.parquet.footer_reader import IN_COMMON, FooterReader
 from pyhudi.codec.parquet.page_files import MAGIC, TAIL_BYTES, flat_columns, footer_length, items_of, number_of, struct_of
+from pyhudi.codec.varint import Buffer
 from pyhudi.errors import CorruptTableError
 
 # The numbers of fields in `parquet.thrift`.
-_SCHEMA, _NUM_ROWS, _ROW_GROUPS, _ENTRIES, _CREATED_BY, _ORDERS, _ENCRYPTION = 2, 3, 4, 5, 6, 7, 8
+_SCHEMA, _NUM_ROWS, _ROW_GROUPS, _ENTRIES, _ENCRYPTION = 2, 3, 4, 5, 8
 _NUM_CHILDREN = 5
 _COLUMNS, _GROUP_BYTES, _GROUP_ROWS, _GROUP_OFFSET, _GROUP_COMPRESSED, _ORDINAL = 1, 2, 3, 5, 6, 7
 _FILE_PATH, _CHUNK_OFFSET, _METADATA, _OFFSET_INDEX, _COLUMN_INDEX = 1, 2, 3, 4, 6
@@ -36,30 +49,27 @@ CODECS: Final[Mapping[str, int]] = {"uncompressed": 0, "snappy": 1, "gzip": 2, "
 
 @dataclass(frozen=True, slots=True)
 class ParquetSource:
-    """A Parquet file whose parts are copied: `read(offset, length)` returns its bytes, `what` names it in errors.
+    """A Parquet file whose row groups are copied: `read(offset, length)` returns its bytes, `what` names it in errors.
 
     Unless `verified` is false, pages are compared with their CRCs, and the offset index with the pages, before they are copied.
     """
 
-    read: Callable[[int, int], bytes]
+    read: Callable[[int, int], Buffer]
     footer: ThriftStruct
     what: str
     verified: bool = True
 
     @classmethod
-    def of(cls, read: Callable[[int, int], bytes], size: int, what: str) -> ParquetSource:
-        """Return a file of `size` bytes.
+    def of(cls, read: Callable[[int, int], Buffer], size: int, what: str, footers: FooterReader | None = None) -> ParquetSource:
+        """Return a file of `size` bytes; `footers` has decoded those of files that are likely to be like it.
 
         Raises:
             CorruptTableError: it has no readable footer.
         """
-        length = footer_length(read(max(0, size - TAIL_BYTES), min(size, TAIL_BYTES)), what)
-        if length + TAIL_BYTES > size:
-            raise CorruptTableError(f"{what} has a footer longer than itself")
-        return cls(read, read_struct(read(size - TAIL_BYTES - length, length), f"the footer of {what}")[0], what)
+        return cls(read, (footers or FooterReader()).read(footer_bytes(read, size, what), f"the footer of {what}"), what)
 
     @classmethod
-    def of_memory(cls, read: Callable[[int, int], bytes], size: int) -> ParquetSource:
+    def of_memory(cls, read: Callable[[int, int], Buffer], size: int) -> ParquetSource:
         """Return a file of `size` bytes in memory, which this process has just encoded; its pages are not verified."""
         return replace(cls.of(read, size, "a row group in memory"), verified=False)
 
@@ -67,6 +77,23 @@ class ParquetSource:
     def groups(self) -> int:
         """How many row groups the file has."""
         return len(items_of(self.footer, _ROW_GROUPS))
+
+    @property
+    def group_rows(self) -> list[int]:
+        """How many rows each row group has."""
+        return [number_of(self.group(number), _GROUP_ROWS) for number in range(self.groups)]
+
+    def entries(self) -> dict[str, str]:
+        """Return the key-value entries of the footer.
+
+        Raises:
+            CorruptTableError: they are no text.
+        """
+        pairs = [struct_of(item) for item in items_of(self.footer, _ENTRIES)] if _ENTRIES in self.footer else []
+        try:
+            return {bytes(pair[1][1]).decode(): bytes(pair[2][1]).decode() for pair in pairs if 2 in pair}  # type: ignore[arg-type]
+        except (KeyError, TypeError, ValueError):
+            raise CorruptTableError(f"{self.what} has entries in its footer that are no text. Restore the file from a copy.") from None
 
     def group(self, number: int) -> ThriftStruct:
         """Return the metadata of a row group."""
@@ -87,7 +114,7 @@ class ParquetSource:
         The schemas must be equal to the last field, and so must be the order in which bounds are compared and the library that wrote the
         files. Encrypted chunks, chunks in other files and chunks with a bloom filter are not copied.
         """
-        if any(self.footer.get(field) != template.footer.get(field) for field in (_SCHEMA, _CREATED_BY, _ORDERS)):
+        if any(self.footer.get(field) != template.footer.get(field) for field in IN_COMMON):
             return False
         if _ENCRYPTION in self.footer or self.groups >= GROUPS_MAX:
             return False
@@ -99,6 +126,18 @@ class ParquetSource:
         return len(metadata) == len(chunks) and all(
             _BLOOM_FILTER not in one and codec in (None, number_of(one, _CODEC)) for one in metadata
         )
+
+
+def footer_bytes(read: Callable[[int, int], Buffer], size: int, what: str) -> Buffer:
+    """Return the footer of a file of `size` bytes, read by `read(offset, length)`.
+
+    Raises:
+        CorruptTableError: it has none.
+    """
+    length = footer_length(read(max(0, size - TAIL_BYTES), min(size, TAIL_BYTES)), what)
+    if length + TAIL_BYTES > size:
+        raise CorruptTableError(f"{what} has a footer longer than itself")
+    return read(size - TAIL_BYTES - length, length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +221,7 @@ class SplicedFile:
         chunk[_METADATA] = STRUCT, _shifted(metadata, (_DATA_PAGE, _INDEX_PAGE, _DICTIONARY_PAGE), shift)
         chunk = _shifted(chunk, (_CHUNK_OFFSET,), shift)
         column_index, offset_index = (
-            source.read(number_of(stored, field), number_of(stored, field + 1)) for field in (_COLUMN_INDEX, _OFFSET_INDEX)
+            bytes(source.read(number_of(stored, field), number_of(stored, field + 1))) for field in (_COLUMN_INDEX, _OFFSET_INDEX)
         )
         if offset_index:
             offset_index = _shifted_index(offset_index, pages, shift, f"the offset index of {what}", is_flat=is_flat)
@@ -191,12 +230,12 @@ class SplicedFile:
         self._at = self._write(self._at, data)
         return chunk
 
-    def _write(self, at: int, data: bytes) -> int:
+    def _write(self, at: int, data: Buffer) -> int:
         self._output.write(data)
         return at + len(data)
 
 
-def _checked_pages(data: bytes, begin: int, values: int, what: str) -> list[_DataPage]:
+def _checked_pages(data: Buffer, begin: int, values: int, what: str) -> list[_DataPage]:
     """Return the data pages of a chunk that begins at `begin`; all its pages have been compared with their CRCs."""
     at, value_count, pages = 0, 0, list[_DataPage]()
     while at < len(data):

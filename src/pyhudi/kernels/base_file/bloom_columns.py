@@ -9,6 +9,7 @@ bits are set, which costs nothing, is true for every key, and is what the honest
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,6 +61,7 @@ class KeyFilter:
         self._keys = keys
         self._waiting: list[pa.Array] = []
         self._stored: list[pa.Array] = []
+        self._unread: list[Callable[[], pa.ChunkedArray]] = []
         self._knows_stored_keys = knows_stored_keys
         # A filter that fits its keys grows to what the settings say before it is full.
         most = bloom if fits_to is None else _empty(fits_to, fits_to.bloom_entries)
@@ -76,10 +78,12 @@ class KeyFilter:
         """Whether all bits will be set, whatever keys are added."""
         return self._keys > self._most_keys
 
-    def add_to_full(self, count: int) -> None:
-        """Add so many keys, unread, to a filter that is full."""
-        assert self.is_full, "keys that are not read would be missing"
+    def add_later(self, count: int, read: Callable[[], pa.ChunkedArray]) -> None:
+        """Add so many keys that have not been read: they are, when the filter is encoded, unless it is full by then."""
         self._keys += count
+        self._unread.append(read)
+        if self.is_full:
+            self._unread = []
 
     @classmethod
     def empty(cls, settings: WriterSettings, *, knows_stored_keys: bool = True) -> KeyFilter:
@@ -145,6 +149,9 @@ class KeyFilter:
 
     def encode(self) -> str:
         """Return the filter as the footer of a base file holds it: that of the file before when there are no new keys."""
+        unread, self._unread = self._unread, []
+        if not self.is_full:
+            self._waiting.extend(chunk for read in unread for chunk in read().chunks)
         self._fit()
         start, is_full = self._start, self.is_full
         if isinstance(start, StoredFilter) and not is_full and not any(map(len, self._waiting)):

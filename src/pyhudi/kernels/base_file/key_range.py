@@ -36,6 +36,11 @@ class KeyRange:
             for key in bounds:
                 self._add(key)
 
+    def include(self, *bounds: str) -> None:
+        """Take least and greatest key of another range in."""
+        for key in bounds:
+            self._add(key)
+
     def _add(self, key: str | None) -> None:
         if key is None:
             return

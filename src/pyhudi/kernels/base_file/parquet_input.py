@@ -64,7 +64,15 @@ def footer_entries(file: pq.ParquetFile | ds.ParquetFileFragment, storage: Stora
     Raises:
         CorruptTableError: they are not what their checksum says.
     """
-    entries = {key.decode(): value.decode() for key, value in (file.metadata.metadata or {}).items()}
+    return checked_entries({key.decode(): value.decode() for key, value in (file.metadata.metadata or {}).items()}, storage, path)
+
+
+def checked_entries(entries: dict[str, str], storage: Storage, path: str) -> dict[str, str]:
+    """Return the key-value entries of the footer of the file `path`, which have been read.
+
+    Raises:
+        CorruptTableError: they are not what their checksum says.
+    """
     if FOOTER_CRC in entries and entries[FOOTER_CRC] != footer_crc(entries):
         raise CorruptTableError(
             f"File '{path}' of the table at {storage.uri} is damaged: the entries of its footer, such as bloom filter and key range, do"

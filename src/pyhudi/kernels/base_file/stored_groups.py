@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pyhudi.codec.parquet.spliced_file import CODECS, ParquetSource
+from pyhudi.cache import cached_property
+from pyhudi.codec.parquet.footer_reader import FooterReader
+from pyhudi.codec.parquet.spliced_file import CODECS, ParquetSource, footer_bytes
+from pyhudi.codec.varint import Buffer
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.base_file.base_file import FOOTER_MAX_KEY, FOOTER_MIN_KEY, RecordContext, WriterSettings
 from pyhudi.kernels.base_file.file_rows import FileRows, scan
 from pyhudi.kernels.base_file.iter_rows import NO_CONSTANTS, row_query
-from pyhudi.kernels.base_file.parquet_input import corrupt_as_error, footer_entries
+from pyhudi.kernels.base_file.parquet_input import checked_entries, corrupt_as_error, open_parquet
 from pyhudi.kernels.base_file.parquet_output import encoded
 from pyhudi.kernels.base_file.schema_projection import alignment
 from pyhudi.schema.meta_columns import COMMIT_SEQNO, COMMIT_TIME, META_FIELDS, RECORD_KEY
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
 
 #: A smaller file is rewritten in less time than it takes to look at its row groups.
 COPIED_FILE_BYTES: Final = 4 << 20
+#: A file of so many bytes is read at once before its row groups are copied, which takes one request to an object store.
+_READ_AT_ONCE: Final = 8 << 20
 #: A row group with less rows than this share of the largest one is always rewritten, so that it grows together with new rows.
 _SMALL_SHARE: Final = 0.25
 
@@ -33,11 +39,22 @@ _SMALL_SHARE: Final = 0.25
 class StoredGroups:
     """The row groups of one open base file, all of which may be copied to a new file of the table."""
 
-    def __init__(self, storage: Storage, base: BaseFile, context: RecordContext, parquet: pq.ParquetFile, source: ParquetSource) -> None:
-        self.source = source
-        self.rows = [parquet.metadata.row_group(number).num_rows for number in range(parquet.num_row_groups)]
+    def __init__(self, storage: Storage, base: BaseFile, context: RecordContext, file: pa.NativeFile, source: ParquetSource) -> None:
+        self.source, self.rows = source, source.group_rows
         self.storage, self.base = storage, base
-        self._storage, self._path, self._parquet = storage, base.path, parquet
+        self._context, self._path, self._file = context, base.path, file
+
+    @cached_property
+    def _parquet(self) -> pq.ParquetFile:
+        """The file for Arrow, which a copy of whole row groups does without."""
+        with corrupt_as_error(self.storage, self._path):
+            return pq.ParquetFile(
+                self._file, read_dictionary=[COMMIT_TIME], coerce_int96_timestamp_unit="us", page_checksum_verification=True
+            )
+
+    @cached_property
+    def _file_rows(self) -> FileRows:
+        context = self._context
         columns = [COMMIT_TIME, COMMIT_SEQNO, RECORD_KEY, *context.schema.names]
         query = row_query(
             context.schema,
@@ -49,7 +66,7 @@ class StoredGroups:
             constants=NO_CONSTANTS,
             verify=True,
         )
-        self._file_rows = FileRows(storage, base.path, query.needed, query.projection, None, None, NO_CONSTANTS)
+        return FileRows(self.storage, self._path, query.needed, query.projection, None, None, NO_CONSTANTS)
 
     @property
     def full_groups(self) -> list[int]:
@@ -63,17 +80,14 @@ class StoredGroups:
         Raises:
             CorruptTableError: the entries of the footer are damaged.
         """
-        entries = footer_entries(self._parquet, self._storage, self._path)
+        entries = checked_entries(self.source.entries(), self.storage, self._path)
         least, greatest = entries.get(FOOTER_MIN_KEY), entries.get(FOOTER_MAX_KEY)
         return None if least is None or greatest is None else (least, greatest)
 
     def keys(self, number: int) -> pa.ChunkedArray:
         """Return the record keys of a row group."""
-        with corrupt_as_error(self._storage, self._path):
-            keys = self._parquet.read_row_group(number, columns=[RECORD_KEY]).column(0)
-        if keys.null_count:
-            raise CorruptTableError(f"{self.source.what} has a row without record key. Restore the file from a copy.")
-        return keys
+        with corrupt_as_error(self.storage, self._path):
+            return _keys_of(self._parquet, number, self.source.what)
 
     def has_columns_of(self, context: RecordContext) -> bool:
         """Tell whether the file has the columns of a new file, in their order and of their types."""
@@ -82,7 +96,7 @@ class StoredGroups:
 
     def batches(self, number: int) -> Iterator[pa.Table]:
         """Yield the rows of a row group: the data, and the meta columns that a rewrite retains."""
-        with corrupt_as_error(self._storage, self._path):
+        with corrupt_as_error(self.storage, self._path):
             for batch in scan(self._parquet, [number], self._file_rows, None):
                 yield pa.Table.from_batches([batch])
 
@@ -103,14 +117,14 @@ def open_groups(storage: Storage, base: BaseFile, context: RecordContext, settin
     with corrupt_as_error(storage, base.path):
         stream = storage.open_input(base.path)
     with stream:  # and not within `corrupt_as_error`, which would take a full disk of the new file for a damaged one
-        stored = _stored_groups(storage, base, context, pa.PythonFile(stream, mode="r"))
+        stored = _stored_groups(storage, base, context, stream, FooterReader())
         template = encoded(context.file_schema.empty_table(), settings)
         is_copied = stored is not None and len(stored.rows) > 1 and stored.source.can_be_copied_to(template, CODECS[settings.compression])
         yield stored if is_copied else None
 
 
 @contextmanager
-def open_joined(storage: Storage, base: BaseFile, context: RecordContext) -> Iterator[StoredGroups | None]:
+def open_joined(storage: Storage, base: BaseFile, context: RecordContext, footers: FooterReader) -> Iterator[StoredGroups | None]:
     """Open the row groups of a base file that is joined with others; None where its rows have to be read by a schema of its own.
 
     Whether the row groups can be copied to a file is for `ParquetSource.can_be_copied_to` to tell.
@@ -124,17 +138,61 @@ def open_joined(storage: Storage, base: BaseFile, context: RecordContext) -> Ite
     with corrupt_as_error(storage, base.path):
         stream = storage.open_input(base.path)
     with stream:
-        yield _stored_groups(storage, base, context, pa.PythonFile(stream, mode="r"))
+        yield _stored_groups(storage, base, context, stream, footers)
 
 
-def _stored_groups(storage: Storage, base: BaseFile, context: RecordContext, file: pa.PythonFile) -> StoredGroups | None:
-    what = f"file '{base.path}' of the table at {storage.uri}"
+def read_keys(storage: Storage, path: str, group: int) -> pa.ChunkedArray:
+    """Return the record keys of a row group of a file.
 
-    def read(offset: int, length: int) -> bytes:
+    Raises:
+        CorruptTableError: the file is damaged or missing.
+    """
+    with open_parquet(storage, path) as parquet:
+        return _keys_of(parquet, group, _named(storage, path))
+
+
+def copied_schema(storage: Storage, path: str, footers: FooterReader) -> Hashable:
+    """Return what row groups that are copied to one file have in common: schema and library of their files.
+
+    Raises:
+        CorruptTableError: the file is damaged or missing.
+    """
+    what = _named(storage, path)
+    with corrupt_as_error(storage, path), storage.open_input(path) as stream:
+        size = stream.seek(0, os.SEEK_END)
+
+        def read(offset: int, length: int) -> bytes:
+            stream.seek(offset)
+            return stream.read(length)
+
+        return footers.identity(footer_bytes(read, size, what), f"the footer of {what}")
+
+
+def _named(storage: Storage, path: str) -> str:
+    return f"file '{path}' of the table at {storage.uri}"
+
+
+def _keys_of(parquet: pq.ParquetFile, group: int, what: str) -> pa.ChunkedArray:
+    keys = parquet.read_row_group(group, columns=[RECORD_KEY]).column(0)
+    if keys.null_count:
+        raise CorruptTableError(f"{what} has a row without record key. Restore the file from a copy.")
+    return keys
+
+
+def _stored_groups(
+    storage: Storage, base: BaseFile, context: RecordContext, stream: BinaryIO, footers: FooterReader
+) -> StoredGroups | None:
+    if alignment(context.schema, base.name.instant) is not None:
+        return None
+    what = _named(storage, base.path)
+
+    def read(offset: int, length: int) -> Buffer:
         if not 0 <= offset <= offset + length <= size:
             raise CorruptTableError(
                 f"{what} has {size} bytes, its metadata names {length} bytes at {offset}. Restore the file from a copy."
             )
+        if whole is not None:
+            return whole[offset : offset + length]
         with corrupt_as_error(storage, base.path):
             data: bytes = file.read_at(length, offset) if length else b""
         if len(data) != length:
@@ -142,8 +200,8 @@ def _stored_groups(storage: Storage, base: BaseFile, context: RecordContext, fil
         return data
 
     with corrupt_as_error(storage, base.path):
-        size: int = file.size()
-        parquet = pq.ParquetFile(file, read_dictionary=[COMMIT_TIME], coerce_int96_timestamp_unit="us", page_checksum_verification=True)
-    if alignment(context.schema, base.name.instant) is not None:
-        return None
-    return StoredGroups(storage, base, context, parquet, ParquetSource.of(read, size, what))
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(0)
+        whole = memoryview(stream.read()) if size <= _READ_AT_ONCE else None
+    file = pa.PythonFile(stream, mode="r") if whole is None else pa.BufferReader(whole)
+    return StoredGroups(storage, base, context, file, ParquetSource.of(read, size, what, footers))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from pyhudi.codec.parquet.footer_reader import FooterReader
 from pyhudi.codec.parquet.spliced_file import GROUPS_MAX, ParquetSource
 from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.parquet_output import encoded
@@ -51,7 +52,7 @@ class JoinedFiles(RollingFiles):
         self._storage, self._context, self._limit_bytes = storage, context, task.limit_bytes
         self._new = self._template = encoded(context.file_schema.empty_table(), settings)
         self._open = lambda number: CarriedFile(storage, context, settings, file_task(task, number), self._template)
-        self._groups = 0
+        self._footers, self._groups = FooterReader(), 0
 
     def add(self, merge: SliceTask) -> None:
         """Add the rows of a slice: the row groups of its base file where they can be copied.
@@ -61,7 +62,7 @@ class JoinedFiles(RollingFiles):
         """
         base = merge.slice.base
         if base is not None and not merge.slice.logs:
-            with open_joined(self._storage, base, self._context) as stored:
+            with open_joined(self._storage, base, self._context, self._footers) as stored:
                 template = None if stored is None else self._template_of(stored)
                 if stored is not None and template is not None:
                     self._join(stored, template)

@@ -6,6 +6,7 @@ Of a copied row group the column `_hoodie_file_name` alone is new: it has the na
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import BinaryIO
 
 import pyarrow as pa
@@ -16,7 +17,7 @@ from pyhudi.kernels.base_file.base_file_writer import BaseFileWriter
 from pyhudi.kernels.base_file.bloom_columns import KeyFilter
 from pyhudi.kernels.base_file.meta_column_writer import constant
 from pyhudi.kernels.base_file.parquet_output import encoded
-from pyhudi.kernels.base_file.stored_groups import StoredGroups
+from pyhudi.kernels.base_file.stored_groups import StoredGroups, read_keys
 from pyhudi.schema.meta_columns import FILE_NAME
 
 
@@ -83,7 +84,7 @@ class SplicingFileWriter(CopyingFileWriter):
 
     def include_bounds(self, bounds: tuple[str, str]) -> None:
         """Take the least and the greatest key of the row groups that are copied into the range of the file."""
-        self._keys.extend(pa.chunked_array([pa.array(bounds, pa.string())]))
+        self._keys.include(*bounds)
 
     def copy_group(self, number: int, keys: pa.ChunkedArray | None) -> None:
         """Copy a row group of the file before, whose bloom filter has its keys; they are None if the range does without them, too.
@@ -108,12 +109,12 @@ class JoiningFileWriter(CopyingFileWriter):
             CorruptTableError: it is damaged.
         """
         rows = stored.rows[number]
-        if self._context.virtual_key is not None:
+        if self._filter is None:  # the file has no range of keys, either
             self.rows += rows
-        elif self._filter is None or not self._filter.is_full or (bounds := stored.key_bounds()) is None:
+        elif (bounds := stored.key_bounds()) is None:
             self._take_keys(stored.keys(number), known_keys=False)
-        else:  # keys that the bloom filter does not take need not be read
-            self._filter.add_to_full(rows)
-            self._keys.extend(pa.chunked_array([bounds], pa.string()))
+        else:  # most files have more rows than a bloom filter takes, so that no key is read
+            self._filter.add_later(rows, partial(read_keys, stored.storage, stored.base.path, number))
+            self._keys.include(*bounds)
             self.rows += rows
         self._copy(stored, number)

@@ -5,6 +5,7 @@ Rules: `CleanPlanActionExecutor`, `CleanPlanner`; docs/format/services.md, docs/
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -94,7 +95,7 @@ def plan_clean(source: CleanInput, settings: CleanSettings) -> PlannedClean | No
         CorruptTableError: a file that the plan needs is damaged.
         OptionError: filters of partitions, and the clean would be incremental.
     """
-    timeline = source.timeline
+    source, timeline = replace(source, view=functools.cache(source.view)), source.timeline
     last = last_clean(source.storage, source.config, timeline)
     if not is_triggered(timeline, last, settings):
         return None
@@ -108,7 +109,8 @@ def plan_clean(source: CleanInput, settings: CleanSettings) -> PlannedClean | No
     if since is not None and earliest is not None:
         if earliest.requested <= since:
             return None
-        some = touched_partitions(source.storage, source.config, timeline, commits_between(timeline, since, earliest.requested))
+        between = commits_between(timeline, since, earliest.requested)
+        some = touched_partitions(source.storage, source.config, timeline, between, lambda: source.view().partition_paths())
     planned = _planned(source, settings, earliest, savepoints, some)
     if planned is None and earliest is not None:
         if not settings.is_filtered:

@@ -5,7 +5,8 @@ Rules: `CleanPlanner.getPartitionPathsForIncrementalCleaning`. What a completed 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
+from typing import Final
 
 from pyhudi.cache import LruCache
 from pyhudi.spec.actions.commit import CommitMetadata
@@ -17,6 +18,8 @@ from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline.timeline import Timeline
 
 _NO_COMMIT = (None, "", "null")
+#: The partitions of the table are listed when so many are touched.
+_MANY: Final = 32
 _TOUCHED: LruCache[tuple[str, str, str], frozenset[str]] = LruCache(4096)
 
 
@@ -37,14 +40,21 @@ def commits_between(timeline: Timeline, previous: str, earliest: str) -> tuple[I
     )
 
 
-def touched_partitions(storage: Storage, config: TableConfig, timeline: Timeline, instants: Iterable[Instant]) -> tuple[str, ...]:
+def touched_partitions(
+    storage: Storage, config: TableConfig, timeline: Timeline, instants: Iterable[Instant], all_paths: Callable[[], Collection[str]]
+) -> tuple[str, ...]:
     """Return the partitions where some commits put file slices or file groups out of use, sorted.
+
+    The newest commits are read first, and no more of them once all partitions of the table, `all_paths`, are touched: commits of many
+    files would take longer to read than all partitions to search.
 
     Raises:
         CorruptTableError: a commit is unreadable.
     """
     touched: set[str] = set()
-    for instant in instants:
+    for instant in sorted(instants, key=lambda one: one.requested, reverse=True):
+        if len(touched) >= _MANY and touched.issuperset(all_paths()):
+            break
         key = (storage.uri, instant.requested, instant.completed or "")
         partitions = _TOUCHED.get(key) if instant.completed else None
         if partitions is None:

@@ -10,12 +10,13 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 
 import pyarrow as pa
 
+from pyhudi.codec.parquet.footer_reader import FooterReader
 from pyhudi.errors import OptionError, UnsupportedError, did_you_mean
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.bucket_numbers import names_buckets
 from pyhudi.index.consistent_hashing import uses_consistent_hashing
 from pyhudi.kernels.arrays.space_curves import Layout
-from pyhudi.kernels.base_file.parquet_input import open_parquet
+from pyhudi.kernels.base_file.stored_groups import copied_schema
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.schema.meta_columns import META_COLUMNS
 from pyhudi.service.clustering.commit_based_plan import CHECKPOINT, WrittenGroups, plan_commits
@@ -76,21 +77,11 @@ def _by_schema(storage: Storage, slices: Sequence[FileSlice], small_bytes: int) 
     Apache Hudi begins a new group where the schema changes from one file to the next; here files of one schema are brought together.
     """
     parts: dict[Hashable, list[FileSlice]] = defaultdict(list)
+    footers = FooterReader()
     for one in slices:
         is_read = one.base is not None and one.base.size < small_bytes
-        parts[_schema(storage, one.base.path) if one.base is not None and is_read else None].append(one)
+        parts[copied_schema(storage, one.base.path, footers) if one.base is not None and is_read else None].append(one)
     return [*parts.values()]
-
-
-def _schema(storage: Storage, path: str) -> Hashable:
-    """Return what a copy of row groups must have in common: paths, types and repetition of the columns, and the library that wrote them."""
-    with open_parquet(storage, path) as parquet:
-        columns = (parquet.schema.column(number) for number in range(len(parquet.schema)))
-        leaves = tuple(
-            (one.path, one.physical_type, str(one.logical_type), one.length, one.max_definition_level, one.max_repetition_level)
-            for one in columns
-        )
-        return parquet.metadata.created_by, leaves
 
 
 def _plan_commits(

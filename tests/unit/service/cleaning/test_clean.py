@@ -10,16 +10,21 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
+from pyhudi.cache import LruCache
 from pyhudi.codec.actions.clean_codec import decode_clean_metadata, decode_clean_plan, encode_clean_plan
 from pyhudi.errors import ConflictError, CorruptTableError, OptionError, UsageError
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.service.cleaning import inline_cleaning
+from pyhudi.service.cleaning import clean_plan, inline_cleaning, touched_partitions
 from pyhudi.spec.actions.clean import CleanPlan
+from pyhudi.spec.actions.commit import CommitMetadata
+from pyhudi.spec.instant import Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.create_new_table import create_table
+from pyhudi.timeline.instant_details import load_commit_metadata
+from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
 from pyhudi.workers import wait_for_background
 from tests.unit.crash.tables import SCHEMA, CountedIds, StoppedClock
@@ -330,6 +335,40 @@ def test_one_clean_goes_so_many_commits_further() -> None:
     assert clean(table, commits__retained="1", max__commits__to__clean="3") == []  # not due: no commit since
     upsert(table, 9)
     assert clean(table, commits__retained="1", max__commits__to__clean="3") == [3]
+
+
+@pytest.mark.parametrize(("cities_after", "commits_read", "obsolete"), [(("oslo", "rome"), 1, 12), (("oslo",), 6, 7)])
+def test_commits_are_read_until_all_partitions_are_touched(
+    cities_after: tuple[str, ...], commits_read: int, obsolete: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(touched_partitions, "_MANY", 1)
+    read: list[str] = []
+
+    def count(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> CommitMetadata:
+        read.append(instant.requested)
+        return load_commit_metadata(storage, config, timeline, instant)
+
+    monkeypatch.setattr(touched_partitions, "load_commit_metadata", count)
+    table = new_table(MemoryStorage())
+
+    def upsert_all(value: int, cities: tuple[str, ...]) -> None:
+        rows = [{"id": number, "city": city, "value": value} for number, city in enumerate(cities)]
+        table.upsert(pa.Table.from_pylist(rows, schema=SCHEMA), options=OFF)
+
+    for value in range(3):
+        upsert_all(value, ("oslo", "rome"))
+    assert clean(table, commits__retained="1") == [2]
+    for value in range(6):
+        upsert_all(value, cities_after)
+    monkeypatch.setattr(touched_partitions, "_TOUCHED", LruCache(8))  # another process cleans
+    monkeypatch.setattr(clean_plan, "_SEARCHED", LruCache(8))
+    retained = {"hoodie.clean.commits.retained": "1"}
+    (full,) = table.services.clean(options={**retained, "hoodie.clean.incremental.enabled": "false"}, dry_run=True)
+    assert not read
+    (incremental,) = table.services.clean(options=retained, dry_run=True)
+    assert len(read) == commits_read
+    assert incremental.files == full.files
+    assert full.total_files == obsolete
 
 
 def test_clean_waits_for_its_trigger() -> None:

@@ -11,10 +11,12 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import CorruptTableError, OptionError
-from pyhudi.kernels.base_file import bloom_columns
-from pyhudi.kernels.base_file.stored_groups import StoredGroups
+from pyhudi.kernels.base_file import bloom_columns, stored_groups
+from pyhudi.kernels.base_file.stored_groups import StoredGroups, read_keys
+from pyhudi.kernels.tasks import splicing_writer
 from pyhudi.kernels.tasks.splicing_writer import JoiningFileWriter
 from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.storage_protocol import Storage
 from tests.tables import unpack
 from tests.unit.service.clustering.test_rewrite import KINDS, PREFIX, QUIET, SORT, base_files, make, rides, state
 from tests.unit.table.tables import make_table
@@ -56,8 +58,11 @@ def check_files(table: HudiTable) -> None:
         assert set(rows["_hoodie_file_name"].to_pylist()) == {path.rpartition("/")[2]}
 
 
-@pytest.mark.parametrize("options", [COPY, RUN_COPY])
-def test_row_groups_of_a_table_are_copied(options: dict[str, str], copied: list[int]) -> None:
+@pytest.mark.parametrize(("options", "at_once"), [(COPY, 1 << 20), (RUN_COPY, 0)])
+def test_row_groups_of_a_table_are_copied(
+    options: dict[str, str], at_once: int, copied: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_groups, "_READ_AT_ONCE", at_once)
     table = make()
     before = state(table)
     (done,) = table.services.cluster(options=options)
@@ -94,21 +99,24 @@ def test_files_of_another_schema_are_joined_apart_or_written_again(copied: list[
     check_files(table)
 
 
-def test_a_full_bloom_filter_needs_no_further_keys(copied: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("entries", "files_read"), [("8", 0), ("60000", 8)])
+def test_keys_are_read_for_a_bloom_filter_that_is_not_full(
+    entries: str, files_read: int, copied: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bloom_columns, "_LEAST_ENTRIES", 8)
-    small = {"hoodie.index.bloom.num_entries": "8", "hoodie.bloom.index.filter.dynamic.max.entries": "8"}
-    read: list[int] = []
-    keys = StoredGroups.keys
+    sizes = {"hoodie.index.bloom.num_entries": entries, "hoodie.bloom.index.filter.dynamic.max.entries": entries}
+    read: list[str] = []
 
-    def count(stored: StoredGroups, number: int) -> pa.ChunkedArray:
-        read.append(number)
-        return keys(stored, number)
+    def count(storage: Storage, path: str, group: int) -> pa.ChunkedArray:
+        read.append(path)
+        return read_keys(storage, path, group)
 
-    monkeypatch.setattr(StoredGroups, "keys", count)
+    monkeypatch.setattr(splicing_writer, "read_keys", count)
     table = make()
     before = state(table)
-    table.services.cluster(options={**COPY, **small})
-    assert len(read) < len(copied) == 8
+    table.services.cluster(options={**COPY, **sizes})
+    assert len(copied) == 8
+    assert len(set(read)) == len(read) == files_read
     assert state(table) == before
     ranges = [_key_range(table, path) for path in base_files(table)]
     assert sorted(ranges) == [("0", "98"), ("1", "99")]
