@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyhudi.errors import OptionError, UsageError
+from pyhudi.errors import UsageError
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.service.partition_ttl import TtlResult, expire_partitions, ttl_settings
 from pyhudi.service.partition_ttl.run_partition_ttl import show_expired
-from pyhudi.service.partition_ttl.ttl_settings import DAYS_RETAIN
+from pyhudi.service.partition_ttl.ttl_settings import check_days
 from pyhudi.service.service_engine import service_runner
 from pyhudi.spec.options import resolve
 from pyhudi.spec.table.table_config import TableConfig
@@ -24,8 +24,7 @@ def expire(storage: Storage, clock: Clock, ids: Ids, options: Mapping[str, str],
     """Drop the expired partitions of a table; see `Services.ttl` for errors."""
     resolved = resolve(options)
     settings = ttl_settings(resolved)
-    if settings.days <= 0:
-        raise OptionError(f"{DAYS_RETAIN} is {settings.days}: say after how many days a partition expires, 1 or more")
+    check_days(settings)
     config = TableConfig(load_properties(storage))
     if not config.partition_fields:
         raise UsageError(f"table {storage.uri} has no partition fields, so that no partition of it can expire")

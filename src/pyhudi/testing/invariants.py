@@ -174,7 +174,7 @@ def folders_without_metafile(storage: Storage) -> list[str]:
         folder = waiting.pop()
         listing = storage.list(folder)
         names = {status.name for status in listing}
-        if any(map(parse_base_file_name, names)) and PARTITION_METAFILE not in names:
+        if any(map(parse_base_file_name, names)) and not any(name.startswith(PARTITION_METAFILE) for name in names):
             result.append(folder)
         waiting += [status.path for status in listing if status.is_dir and status.path != ".hoodie"]
     return result

@@ -9,27 +9,48 @@ was or an error, never other rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
+import pytest
 from hypothesis import note
 from hypothesis import strategies as st
-from hypothesis.stateful import initialize, precondition, rule
+from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import HudiError, UnsupportedError, UsageError
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.table.hudi_table import HudiTable
+from pyhudi.table.runner.run_report import RunReport
+from pyhudi.table.runner.run_services import run_services
+from pyhudi.table.runner.service_policy import ServicePolicy, TablePolicy
 from pyhudi.testing.fault_injection import Crashed, Fault, FaultStorage
 from pyhudi.testing.merge_oracle import Oracle
 from pyhudi.testing.state_machine import WRITES, TableMachine, _rows
 from pyhudi.timeline.load_timeline import load_timeline
 from tests.unit.crash.tables import CountedIds, Driver, StoppedClock
 
-_CLUSTER = {"hoodie.clustering.plan.strategy.single.group.clustering.enabled": "true"}
+_PLAN = "hoodie.clustering.plan.strategy."
+_CLUSTER = {f"{_PLAN}single.group.clustering.enabled": "true"}
+#: What a clustering plans and how it orders rows, by the name of the service.
+CLUSTERINGS = {
+    "cluster": _CLUSTER,
+    "cluster sorted": _CLUSTER | {f"{_PLAN}sort.columns": "value"},
+    "cluster by z-order": _CLUSTER | {f"{_PLAN}sort.columns": "value,id", "hoodie.layout.optimize.strategy": "z-order"},
+    "cluster by hilbert": _CLUSTER | {f"{_PLAN}sort.columns": "value,id", "hoodie.layout.optimize.strategy": "hilbert"},
+    "cluster single files": {f"{_PLAN}class": "SparkSingleFileSortPlanStrategy", f"{_PLAN}sort.columns": "value"},
+    "cluster by commits": {
+        f"{_PLAN}class": "CommitBasedClusteringPlanStrategy",
+        f"{_PLAN}earliest.commit.to.cluster": "20260101000000000",
+    },
+    "cluster by copies": {f"{_PLAN}class": "SparkStreamCopyClusteringPlanStrategy"},
+    "cluster selected partitions": _CLUSTER | {f"{_PLAN}partition.selected": "oslo"},
+    "cluster recent days": _CLUSTER | {f"{_PLAN}partition.filter.mode": "RECENT_DAYS"},
+}
 _ARCHIVE = {"hoodie.clean.commits.retained": "1", "hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"}
 _EXPIRY = {"hoodie.partition.ttl.management.strategy.type": "KEEP_BY_CREATION_TIME", "hoodie.partition.ttl.strategy.days.retain": "30"}
 _VERSIONS = st.sampled_from(["6", "8", "9"])
@@ -56,15 +77,45 @@ def _table(storage: Storage, clock: StoppedClock | LaterClock | None = None) -> 
 
 
 ROWS = _rows()
+
+
+def _cluster(table: HudiTable, options: Mapping[str, str]) -> object:
+    return table.services.cluster(options=options)
+
+
+def _log_compact(table: HudiTable) -> object:
+    if not table.config.is_merge_on_read:
+        return ()
+    return table.services.log_compact(options={"hoodie.log.compaction.blocks.threshold": "2"})
+
+
+def run_round(table: HudiTable) -> RunReport:
+    """Run the services of a policy, one after the other; lifetimes have a rule of their own."""
+    due = {"hoodie.compact.inline.max.delta.commits": "1", "hoodie.clustering.inline.max.commits": "1"}
+    options = _CLUSTER | _ARCHIVE | due | {"hoodie.clean.commits.retained": "2"}
+    policy = ServicePolicy((TablePolicy("t", ("clean", "compact", "cluster", "archive"), options),))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(HudiTable, "open", lambda *_: table)
+        return run_services(policy, engine=LocalEngine(threads=1))
+
+
 #: Services that change no rows, by name.
 SERVICES: dict[str, Callable[[HudiTable], object]] = {
     "clean": lambda table: table.services.clean(options={"hoodie.clean.commits.retained": "2"}),
     "archive": lambda table: table.services.archive(options=_ARCHIVE),
-    "cluster": lambda table: table.services.cluster(options=_CLUSTER),
+    **{name: partial(_cluster, options=options) for name, options in CLUSTERINGS.items()},
     "savepoint": lambda table: table.services.savepoint(),
+    "log compaction": _log_compact,
+    "purge": lambda table: table.services.purge(["bern"]),
+    "partition metafiles": lambda table: table.services.add_partition_metafiles(),
+    "migrated metafiles": lambda table: table.services.migrate_partition_metafiles(),
+    "clean files": lambda table: table.services.repair_clean_files(),
+    "in a row": run_round,
 }
 #: The states after so many commits, those of services among them, stay after a clean.
 _RETAINED = 2
+#: After a clean that follows a write.
+_RETAINED_BY_WRITES = 10
 
 
 class ServiceMachine(TableMachine):
@@ -74,6 +125,17 @@ class ServiceMachine(TableMachine):
     def create(self) -> None:
         super().create()
         self.states: list[State] = []
+        self.has_old_logs = False
+
+    @invariant()
+    def recovered_table_holds_no_garbage(self) -> None:
+        """Check what a write leaves; log files of version 6 whose commit was rolled back stay, with blocks that say so."""
+        if not self.has_old_logs:
+            super().recovered_table_holds_no_garbage()
+
+    def _after_rollback(self) -> None:
+        config = _table(self.storage).config
+        self.has_old_logs = self.has_old_logs or (config.is_merge_on_read and config.version == 6)
 
     @rule(values=st.lists(st.integers(0, 99), min_size=3, max_size=4))
     def write_often(self, values: list[int]) -> None:
@@ -98,9 +160,9 @@ class ServiceMachine(TableMachine):
         except (Crashed, HudiError, KeyboardInterrupt) as error:
             note(f"{name} failed at call {at}: {error}")
             self.half_compacted = True
-        if name == "cluster":  # a plan keeps out writers that change its file groups
+        if name in CLUSTERINGS or name == "in a row":  # a plan keeps out writers that change its file groups
             _table(self.storage).services.cluster(mode="execute")
-        if name == "archive":  # instants are half archived until the next run
+        if name in ("archive", "in a row"):  # instants are half archived until the next run
             SERVICES[name](_table(self.storage))
         self._after_service(name)
 
@@ -143,6 +205,7 @@ class ServiceMachine(TableMachine):
             note(f"restore to {state.instant}: {error}")
             return
         self.oracle, self.recovered = state.rows, True
+        self._after_rollback()
         self.states = self.states[: self.states.index(state) + 1]
 
     @precondition(lambda self: len(self.states) > 1)
@@ -156,6 +219,7 @@ class ServiceMachine(TableMachine):
             return
         self.states.pop()
         self.oracle, self.recovered = self.states[-1].rows, True
+        self._after_rollback()
 
     @rule()
     def delete_savepoints(self) -> None:
@@ -195,14 +259,19 @@ class ServiceMachine(TableMachine):
 
     def _remember(self, instant: str) -> None:
         self.states.append(State(instant, self.oracle))
+        self._release_all_but(_RETAINED_BY_WRITES)
 
     def _after_service(self, name: str) -> None:
-        if name == "clean":
-            config = _table(self.storage).config
-            commits = [one.requested for one in load_timeline(self.storage, config).data_instants()][-_RETAINED:]
-            self.states = [state if state.instant in commits else replace(state, is_retained=False) for state in self.states]
+        if name in ("clean", "in a row"):
+            self._release_all_but(_RETAINED)
         for state in self.states[-_RETAINED:]:
             self._check_past(state)
+
+    def _release_all_but(self, count: int) -> None:
+        """Say that a clean may have deleted files of the states before the latest ones."""
+        config = _table(self.storage).config
+        commits = [one.requested for one in load_timeline(self.storage, config).data_instants()][-count:]
+        self.states = [state if state.instant in commits else replace(state, is_retained=False) for state in self.states]
 
 
 def service_machine(driver: Driver) -> type[ServiceMachine]:

@@ -9,15 +9,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+import pyarrow as pa
 import pytest
 
-from pyhudi import HudiTable
+from pyhudi import HudiTable, register_partitioner
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.testing.fault_injection import Fault
+from pyhudi.table.write_table import write
+from pyhudi.testing.crash_points import calls_of
+from pyhudi.testing.fault_injection import Crashed, Fault, FaultStorage
 from pyhudi.testing.merge_oracle import Oracle
-from tests.unit.crash.tables import DRIVER, CountedIds, Driver, StoppedClock, check_at_rest, check_rows, cuts, ride, stored_table
+from pyhudi.timeline.load_timeline import load_timeline
+from tests.unit.crash.service_machine import run_round
+from tests.unit.crash.tables import DRIVER, SCHEMA, CountedIds, Driver, StoppedClock, check_at_rest, check_rows, cuts, ride, stored_table
 from tests.unit.crash.test_cut_clustering import ONE_THREAD
 
 NEXT = (Operation.UPSERT, [ride(2, "oslo", 22), ride(8, "rome", 80)])
@@ -97,12 +102,129 @@ def run_all(storage: Storage) -> object:
     return done, table.services.cluster(engine=ONE_THREAD), table.services.archive(options=KEEP_ONE)
 
 
+def run_policy(storage: Storage) -> object:
+    """All services of a policy, by the runner."""
+    return run_round(table_of(storage))
+
+
+def bulk_load(layout: dict[str, str]) -> Maintenance:
+    """A bulk insert in some layout; a second one would double its rows, so that the same call is made only where none is there."""
+
+    def run(storage: Storage) -> object:
+        table, options = table_of(storage), {"hoodie.metadata.enable": "false", **layout}
+        loaded = [row["id"] for row in table.to_arrow().to_pylist() if row["id"] >= 20]
+        return loaded or write(table, Operation.BULK_INSERT, pa.Table.from_pylist(LOADED, SCHEMA), options=options, engine=ONE_THREAD)
+
+    def make(driver: Driver) -> tuple[MemoryStorage, Oracle, Oracle]:
+        storage, oracle = stored_table(driver)
+        return storage, oracle, oracle.after(Operation.BULK_INSERT, LOADED)
+
+    return Maintenance(make, run)
+
+
+LOADED = [ride(number, ("oslo", "rome", "bern")[number % 3], number * 7 % 11) for number in range(20, 29)]
+
+
+class ByValue:
+    """Odd values in one task, even ones in another."""
+
+    sort_columns = ("value",)
+
+    def tasks_of(self, rows: pa.RecordBatch, tasks: int) -> list[int]:
+        """Return the task of each row."""
+        return [value % 2 % tasks for value in rows["value"].to_pylist()]
+
+
+register_partitioner("tests.ByValue", ByValue())
+
+
+def unchanged(driver: Driver) -> tuple[MemoryStorage, Oracle, Oracle]:
+    storage, oracle = stored_table(driver)
+    return storage, oracle, oracle
+
+
+def overwrite_properties(storage: Storage) -> object:
+    table = table_of(storage)
+    return table.services.overwrite_properties({**table.config.properties, "hoodie.database.name": "sales"})
+
+
+def with_empty_clean(driver: Driver) -> tuple[MemoryStorage, Oracle, Oracle]:
+    """A clean whose completed file is empty: what it had planned is deleted by the next one."""
+    storage, oracle, _ = with_services_due(driver)
+    table_of(storage).services.clean(options=KEEP_ONE, engine=ONE_THREAD)
+    (done,) = (one.path for one in storage.list(timeline_folder(storage)) if one.name.endswith(".clean"))
+    storage.replace(done, b"")
+    return storage, oracle, oracle
+
+
+def repair_clean_files(storage: Storage) -> object:
+    """Remove the empty files, and let the next clean do what they had planned."""
+    services = table_of(storage).services
+    return services.repair_clean_files(), services.clean(options=KEEP_ONE, engine=ONE_THREAD)
+
+
+def timeline_folder(storage: Storage) -> str:
+    return ".hoodie" if table_of(storage).config.version == 6 else ".hoodie/timeline"
+
+
+def with_inflight_service(driver: Driver) -> tuple[MemoryStorage, Oracle, Oracle]:
+    """A clustering that died in the middle of its run."""
+    storage, oracle = stored_table(driver)
+    table_of(storage).services.cluster(mode="schedule", options=SINGLE, engine=ONE_THREAD)
+    calls = calls_of(lambda cut: table_of(cut).services.cluster(mode="execute", engine=ONE_THREAD), storage.copy)
+    point = next(number for number, call in enumerate(calls) if call.method == "close_output" and call.path.startswith("rome/"))
+    with pytest.raises(Crashed):
+        table_of(FaultStorage(storage, point, Fault.AFTER)).services.cluster(mode="execute", engine=ONE_THREAD)
+    return storage, oracle, oracle
+
+
+def revert_and_run(storage: Storage) -> object:
+    services = table_of(storage).services
+    return services.cleanup_stale(0, include_writes=True), services.cluster(mode="execute", engine=ONE_THREAD)
+
+
+def with_restore_due(driver: Driver) -> tuple[MemoryStorage, Oracle, Oracle]:
+    """A restore that died after it had rolled back the latest commit."""
+    storage, saved = stored_table(driver)
+    instant = table_of(storage).services.savepoint().instant
+    for write_ in (LATEST, NEXT):
+        driver.write(storage, *write_)
+    action = lambda cut: table_of(cut).services.restore(to=instant)  # noqa: E731
+    calls = calls_of(action, storage.copy)
+    deleted = [number for number, call in enumerate(calls) if call.method == "delete" and "/.hoodie" not in f"/{call.path}"]
+    with pytest.raises(Crashed):
+        action(FaultStorage(storage, deleted[0], Fault.AFTER))
+    return storage, saved.after(*LATEST), saved
+
+
+def change_type(storage: Storage) -> object:
+    return table_of(storage).services.change_type("COW" if table_of(storage).config.is_merge_on_read else "MOR", engine=ONE_THREAD)
+
+
+def take_up_restore(storage: Storage) -> object:
+    table = table_of(storage)
+    pending = any(one.action == "restore" for one in load_timeline(storage, table.config).pending())
+    return table.services.restore() if pending else None
+
+
+SINGLE = {"hoodie.clustering.plan.strategy.single.group.clustering.enabled": "true"}
+PARTITIONER = "hoodie.bulkinsert.user.defined.partitioner.class"
 ACTIONS = {
     "lifetimes": Maintenance(with_expired, expire),
     "purge": Maintenance(with_dropped, lambda storage: table_of(storage).services.purge(["rome"])),
     "rollback of the latest commit": Maintenance(with_latest, roll_back_latest),
     "partition metafiles": Maintenance(without_metafile, lambda storage: table_of(storage).services.add_partition_metafiles()),
     "services in a row": Maintenance(with_services_due, run_all),
+    "services of a policy": Maintenance(with_services_due, run_policy),
+    "sorted load": bulk_load({"hoodie.bulkinsert.sort.mode": "GLOBAL_SORT"}),
+    "load by partition": bulk_load({"hoodie.bulkinsert.sort.mode": "PARTITION_PATH_REPARTITION_AND_SORT"}),
+    "load by a partitioner": bulk_load({PARTITIONER: "tests.ByValue"}),
+    "properties": Maintenance(unchanged, overwrite_properties),
+    "migrated metafiles": Maintenance(unchanged, lambda storage: table_of(storage).services.migrate_partition_metafiles()),
+    "empty clean files": Maintenance(with_empty_clean, repair_clean_files),
+    "revert of a service": Maintenance(with_inflight_service, revert_and_run),
+    "restore taken up again": Maintenance(with_restore_due, take_up_restore),
+    "table type": Maintenance(unchanged, change_type),
 }
 QUIET = {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false", "hoodie.compact.inline": "false"}
 MAINTAINED = replace(DRIVER, written_with=QUIET)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
 
 from pyhudi.errors import HudiError
 from pyhudi.table.hudi_table import HudiTable
@@ -26,6 +27,29 @@ TestServedRidesMergedOnRead = service_machine(Driver(table_type="MERGE_ON_READ",
 TestServedRidesMergedOnRead.settings = SETTINGS
 TestServedRidesOfVersion6 = service_machine(Driver(written_with=QUIET, created_with={"hoodie.write.table.version": "6"})).TestCase
 TestServedRidesOfVersion6.settings = SETTINGS
+
+#: The longer proofs: each kind of table that services know, in more lives.
+LONG = settings(SETTINGS, max_examples=20)
+VIRTUAL = {"hoodie.populate.meta.fields": "false"}
+DROPPED = {"hoodie.datasource.write.drop.partition.columns": "true"}
+KINDS = {
+    "CopyOnWrite": Driver(written_with=QUIET, metadata_table=True),
+    "MergeOnRead": Driver(table_type="MERGE_ON_READ", written_with=QUIET, metadata_table=True),
+    "VirtualKeys": Driver(written_with=QUIET, created_with=VIRTUAL, metadata_table=True),
+    "VirtualKeysMergedOnRead": Driver(table_type="MERGE_ON_READ", written_with=QUIET, created_with=VIRTUAL, metadata_table=True),
+    "DroppedColumns": Driver(written_with=QUIET, created_with=DROPPED, metadata_table=True),
+    "DroppedColumnsOfVersion8": Driver(written_with=QUIET, created_with=DROPPED | {"hoodie.write.table.version": "8"}),
+    "MergeOnReadOfVersion6": Driver(table_type="MERGE_ON_READ", written_with=QUIET, created_with={"hoodie.write.table.version": "6"}),
+    "MergeOnReadOfVersion8": Driver(
+        table_type="MERGE_ON_READ", written_with=QUIET, created_with={"hoodie.write.table.version": "8"}, metadata_table=True
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_long_lives_of_each_kind_of_table(kind: str) -> None:
+    run_state_machine_as_test(service_machine(KINDS[kind]), settings=LONG)
 
 
 def delete_all_but_the_newest(table: HudiTable) -> None:

@@ -10,11 +10,14 @@ import pytest
 import pyhudi.fsview.file_groups as build
 from pyhudi.codec.actions.plan_codec import encode_compaction_plan
 from pyhudi.errors import CorruptTableError
+from pyhudi.metadata_table.format.metadata_settings import MetadataSettings
 from pyhudi.metadata_table.read.writer_table import MetadataWriterTable, open_writer_table
 from pyhudi.metadata_table.services.metadata_clean import AFTER_COMPACTION, clean_if_due
+from pyhudi.spec.actions.clean import CleanPlan
 from pyhudi.spec.actions.compaction import CompactionPlan, operation_of
-from pyhudi.spec.instant import Action
+from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.timeline.instant_details import read_action
 from tests.unit.metadata_table.replays import contents, sources
 from tests.unit.table.tables import make_table, ride
 
@@ -46,7 +49,7 @@ def table_under_compaction() -> MemoryStorage:
 
 
 def clean_all_but_the_newest(storage: MemoryStorage) -> None:
-    clean_if_due(open_metadata(storage), retained=1)
+    clean_if_due(open_metadata(storage), settings=MetadataSettings(retained_commits=1))
     cleans = [instant for instant in open_metadata(storage).timeline.completed() if instant.action is Action.CLEAN]
     assert len(cleans) == 1, "there was something to clean"
 
@@ -77,3 +80,29 @@ def test_it_is_cleaned_however_few_commits_archival_leaves_active(version: str) 
         table.upsert([ride(number % 3)], few)
     bases = [file.path for file in open_metadata(storage).storage.list("files") if file.path.endswith(".hfile")]
     assert len(bases) <= 3, "old files of the metadata table stay"
+
+
+@pytest.mark.parametrize(
+    ("options", "commits", "policy", "versions"),
+    [
+        ({"hoodie.metadata.derive.from.datatable.clean.policy": "false"}, 16, "KEEP_LATEST_FILE_VERSIONS", 3),
+        pytest.param({}, 44, "KEEP_LATEST_COMMITS", 6, marks=pytest.mark.slow),
+        pytest.param({"hoodie.clean.commits.retained": "40"}, 44, "KEEP_LATEST_COMMITS", 11, marks=pytest.mark.slow),
+    ],
+)
+def test_options_say_what_stays(options: dict[str, str], commits: int, policy: str, versions: int) -> None:
+    """Each fourth commit is compacted: 20 commits retain five base files, and two versions are those and the one written since."""
+    storage = MemoryStorage()
+    table = make_table(storage, partition_by=["city"])
+    for number in range(commits):
+        table.upsert([ride(number % 3)], {LIMIT: "4", "hoodie.archive.automatic": "false", **options})
+    mdt = open_metadata(storage)
+    assert len([file for file in mdt.storage.list("files") if file.path.endswith(".hfile")]) == versions
+    plans = [
+        read_action(mdt.storage, mdt.config, Instant(one.requested, Action.CLEAN, State.REQUESTED))
+        for one in mdt.timeline.completed()
+        if one.action is Action.CLEAN
+    ]
+    assert {plan.policy for plan in plans if isinstance(plan, CleanPlan)} == {policy}
+    table.upsert([ride(0)])
+    assert table.inspect.health().to_pylist() == []

@@ -301,3 +301,53 @@ def test_a_link_out_of_the_table_is_not_followed(case: Case) -> None:
     case.plan("clean", encode_clean_plan(plan, sync=SYNC))
     case.table.services.clean()
     assert sorted(path.name for path in case.outside.iterdir()) == [data_file(time) for time in sorted(case.times)]
+
+
+INLINE: dict[str, dict[str, str]] = {
+    "cluster": {"hoodie.clustering.inline": "true", "hoodie.clustering.inline.max.commits": "1"},
+    "ttl": {"hoodie.partition.ttl.inline": "true"},
+    "compact": {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "1"},
+}
+
+
+OF_WRITES = [one for one in OPTIONS if min(one[1]) != "hoodie.clustering.plan.strategy.sort.columns"]
+
+
+@pytest.mark.parametrize(("command", "options", "kind"), OF_WRITES, ids=[f"{command} {min(options)}" for command, options, _ in OF_WRITES])
+def test_a_write_is_refused_before_it_begins_where_the_service_behind_it_cannot_be(
+    merged: Case, command: str, options: Mapping[str, str], kind: type[HudiError]
+) -> None:
+    write = lambda: merged.table.upsert([{"id": 9, "city": "oslo", "value": 1}], INLINE.get(command, {}) | dict(options))  # noqa: E731
+    merged.refused(kind, write, min(options))
+
+
+def test_a_restore_to_an_archived_commit_is_refused_by_each_door(case: Case) -> None:
+    few = {"hoodie.clean.commits.retained": "1", "hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"}
+    for value in range(6):
+        case.table.upsert([{"id": 1, "city": "oslo", "value": value}], few | {"hoodie.metadata.compact.max.delta.commits": "1"})
+    archived = case.times[0]
+    assert not list((case.path / ".hoodie/timeline").glob(f"{archived}*")), "it was archived"
+    case.before = case.files()
+    case.refused(UsageError, lambda: case.table.services.restore(to=archived), archived, str(case.path))
+    case.refused(UsageError, lambda: case.table.services.savepoint(archived), archived, str(case.path))
+    case.refused(UsageError, lambda: case.table.services.rollback(archived), archived, str(case.path))
+    for command in ("restore", "savepoint", "rollback"):
+        arguments = ("create",) if command == "savepoint" else ()
+        case.refused_command(2, command, *arguments, str(case.path), archived)
+
+
+@pytest.mark.parametrize("to", ["5", "7", "10", "ten", "-9", "\u0669"])
+def test_a_change_to_what_is_no_version_is_refused(case: Case, to: str) -> None:
+    for name in ("upgrade", "downgrade"):
+        case.refused(OptionError, lambda change=name: getattr(case.table.services, change)(to), f"'{to}'", "6, 8, 9")  # type: ignore[misc]
+        case.refused_command(2, name, str(case.path), f"--to={to}")
+
+
+def test_a_write_tells_of_the_clustering_behind_it_that_cannot_be(case: Case) -> None:
+    """Which columns there are is known when the write is committed, which may bring a new one."""
+    options = INLINE["cluster"] | {"hoodie.clustering.plan.strategy.sort.columns": "amuont"}
+    done = case.table.upsert([{"id": 9, "city": "oslo", "value": 1}], options)
+    (failure,) = done.failed_services
+    assert "amuont" in failure
+    assert case.table.count() == 3
+    assert case.table.history()["action"].to_pylist()[-1] == "commit"

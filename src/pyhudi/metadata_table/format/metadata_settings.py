@@ -17,6 +17,8 @@ _GLOBAL = "hoodie.metadata.global.record.level.index"
 _BY_PARTITION = "hoodie.metadata.record.level.index"
 _JOINS = "hoodie.metadata.log.compaction"
 _BLOOM = "hoodie.metadata.index.bloom.filter"
+#: What Apache Hudi retains in a metadata table (`HoodieMetadataWriteUtils`): by commits at least, or by versions.
+_LEAST_COMMITS, _OF_TABLE, _VERSIONS = 20, 1.2, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,8 @@ class MetadataSettings:
         column_stats_groups: file groups of a new partition `column_stats`.
         partition_stats_groups: file groups of a new partition `partition_stats`.
         max_delta_commits: delta commits of the metadata table after which it is compacted.
+        retained_commits: completed commits of the metadata table whose states stay readable after a clean.
+        retained_versions: file slices of each file group that stay after a clean, however old; None where commits decide.
         log_compaction_blocks: delta commits, log files or blocks from which on log files are joined; None leaves them as they are.
         record_index: whether to keep a record index; None leaves it as it is.
         record_index_by_partition: whether a new one has file groups of its own for each partition of the table.
@@ -61,6 +65,8 @@ class MetadataSettings:
     column_stats_groups: int = 2
     partition_stats_groups: int = 1
     max_delta_commits: int = 10
+    retained_commits: int = _LEAST_COMMITS
+    retained_versions: int | None = None
     log_compaction_blocks: int | None = None
 
     record_index: bool | None = None
@@ -116,6 +122,8 @@ def metadata_settings(options: Options) -> MetadataSettings:
         column_stats_groups=options.integer("hoodie.metadata.index.column.stats.file.group.count"),
         partition_stats_groups=options.integer("hoodie.metadata.index.partition.stats.file.group.count"),
         max_delta_commits=options.integer("hoodie.metadata.compact.max.delta.commits"),
+        retained_commits=max(_LEAST_COMMITS, int(_OF_TABLE * options.integer("hoodie.clean.commits.retained"))),
+        retained_versions=None if options.flag("hoodie.metadata.derive.from.datatable.clean.policy") else _VERSIONS,
         log_compaction_blocks=options.integer(f"{_JOINS}.blocks.threshold") if options.flag(f"{_JOINS}.enable") else None,
         record_index=_record_index(options),
         record_index_by_partition=options.flag(f"{_BY_PARTITION}.enable"),

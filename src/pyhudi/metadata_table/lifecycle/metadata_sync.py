@@ -111,7 +111,7 @@ class MetadataSync:
         mdt, inflight, data = self.mdt.reload(), self.config.metadata_partitions_inflight, self.view.timeline
         if may_compact(mdt, data):
             mdt = compact_if_due(mdt, limit, inflight)
-        mdt = clean_if_due(mdt, inflight)
+        mdt = clean_if_due(mdt, inflight, self.settings)
         if blocks is not None:
             mdt = log_compact_if_due(mdt, data, blocks, inflight)
         return replace(self, mdt=mdt)

@@ -17,7 +17,7 @@ from pyhudi.schema.internal.schema_history import history_of
 from pyhudi.service.inline_run import InlineRun, WrittenTable
 from pyhudi.service.partition_ttl.expired_partitions import expired_partitions
 from pyhudi.service.partition_ttl.ttl_result import TtlResult
-from pyhudi.service.partition_ttl.ttl_settings import TtlSettings, ttl_settings
+from pyhudi.service.partition_ttl.ttl_settings import DAYS_RETAIN, TtlSettings, check_days, ttl_settings
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.service.service_engine import ServiceRunner
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
@@ -71,9 +71,12 @@ def show_expired(view: FileSystemView, settings: TtlSettings, now: str) -> TtlRe
 
 
 def check_ttl_options(options: Options) -> None:
-    """See before a write that the lifetimes after it can be had; errors as in `ttl_settings`."""
-    if options.flag("hoodie.partition.ttl.inline"):
-        ttl_settings(options)
+    """See before a write that the lifetimes after it can be had; errors as in `ttl_settings` and `check_days`."""
+    if not options.flag("hoodie.partition.ttl.inline"):
+        return
+    settings = ttl_settings(options)
+    if options.get(DAYS_RETAIN) is not None:
+        check_days(settings)
 
 
 def expire_after_commit(table: WrittenTable) -> InlineRun | None:

@@ -63,6 +63,16 @@ def ttl_settings(options: Options) -> TtlSettings:
     )
 
 
+def check_days(settings: TtlSettings) -> None:
+    """Check that the options say after how many days a partition expires.
+
+    Raises:
+        OptionError: they do not, or the number is below 1.
+    """
+    if settings.days <= 0:
+        raise OptionError(f"{DAYS_RETAIN} is {settings.days}: say after how many days a partition expires, 1 or more")
+
+
 def _strategy(options: Options) -> TtlStrategy:
     class_name, name = options.text(_CLASS), options.text(STRATEGY_TYPE).upper()
     if class_name:

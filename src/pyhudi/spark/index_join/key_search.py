@@ -31,11 +31,15 @@ from pyhudi.write.tagging.tag import TagOptions
 
 @dataclass(frozen=True, slots=True)
 class KeySearch:
-    """How a write finds the file groups of its rows; Spark keeps what it needs until `persisted` is closed."""
+    """How a write finds the file groups of its rows; Spark keeps what it needs until `persisted` is closed.
+
+    The rows are spread over `tasks` tasks by their keys, None for as many as they come in.
+    """
 
     tagging: TagOptions
     lookup: LookupContext
     persisted: contextlib.ExitStack
+    tasks: int | None = None
 
     def locate(self, keyed: DataFrame) -> TaggedFrame:
         """Add the file id of the group that each row goes to, null for a new record; where a bucket begins, how its file id does.
@@ -44,6 +48,8 @@ class KeySearch:
             KeyFieldError: a partition path cannot be made.
         """
         tagging = self.tagging
+        if self.tasks is not None:
+            keyed = keyed.repartition(self.tasks, PARTITION_PATH, RECORD_KEY)
         if not tagging.looks_up and tagging.layout is None:
             return TaggedFrame(keyed.withColumn(FILE_ID_COLUMN, F.lit(None).cast("string")))
         partitioned = bool(self.lookup.view.config.partition_fields)

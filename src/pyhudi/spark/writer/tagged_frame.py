@@ -97,16 +97,16 @@ def group_rows(stage: WriteStage, frame: DataFrame, tagging: TagOptions) -> Iter
         KeyFieldError: a record key is null or empty, or a partition value is not allowed.
         ConflictError: prepped rows were read from files that are not the newest any more.
     """
-    prepped, lookup = stage.request.prepped, stage.lookup
+    prepped, lookup, tasks = stage.request.prepped, stage.lookup, stage.config.shuffle_tasks
     files = SliceIndex(stage.context.view, stage.request.read_snapshot)
     check_moves(tagging, lookup)
     with contextlib.ExitStack() as retained:
         if DELETE_COLUMN in frame.columns:
-            rows, late = _merge_changes(stage, frame, KeySearch(tagging, replace(lookup, positions=False), retained))
+            rows, late = _merge_changes(stage, frame, KeySearch(tagging, replace(lookup, positions=False), retained, tasks))
             rows = persisted_until(retained, rows)
             yield SparkBatch(stage, tagging, rows, _profile(rows, files, begins=False), late, merges=True)
             return
-        tagged = TaggedFrame(_locate_rows(frame)) if prepped else _locate(stage, frame, KeySearch(tagging, lookup, retained))
+        tagged = TaggedFrame(_locate_rows(frame)) if prepped else _locate(stage, frame, KeySearch(tagging, lookup, retained, tasks))
         rows = persisted_until(retained, _deletes(tagged.rows) if tagging.operation.deletes_rows else tagged.rows)
         profile = _profile(rows, files, begins=tagging.layout is not None and not prepped)
         if tagged.paths is not None and not profile.partitions.keys() <= tagged.paths:

@@ -38,8 +38,7 @@ ENGINE: tuple[ConfigKey, ...] = (
     *harmless(
         "sizes or spreads tasks",
         """
-        hoodie.insert.shuffle.parallelism hoodie.upsert.shuffle.parallelism
-        hoodie.delete.shuffle.parallelism hoodie.delete.parallelism hoodie.markers.delete.parallelism hoodie.rollback.parallelism
+        hoodie.delete.parallelism hoodie.markers.delete.parallelism hoodie.rollback.parallelism
         hoodie.finalize.write.parallelism hoodie.file.listing.parallelism hoodie.archive.delete.parallelism
         hoodie.copyonwrite.insert.split.size hoodie.copyonwrite.insert.auto.split hoodie.copyonwrite.record.size.estimate
         hoodie.record.size.estimator.average.metadata.size hoodie.parquet.compression.ratio

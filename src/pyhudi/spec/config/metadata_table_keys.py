@@ -117,6 +117,13 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
         Kind.FLAG,
         "false",
     ),
+    served(
+        "hoodie.metadata.derive.from.datatable.clean.policy",
+        "Cleans of the metadata table retain the states of 20 commits, or 1.2 times as many as cleans of the table if that is more; false:"
+        " two versions of each file group.",
+        Kind.FLAG,
+        "true",
+    ),
     *harmless(
         "indexes that CREATE INDEX has made are kept in step with each write until DROP INDEX",
         "hoodie.metadata.index.expression.enable hoodie.metadata.index.secondary.parallelism hoodie.metadata.index.expression.parallelism",
@@ -143,7 +150,7 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
         "metrics of the metadata table are not reported apart from those of its table, and its services run with the writes of the table",
         """
         hoodie.metadata.metrics.enable=false hoodie.metadata.table.service.manager.enabled=false
-        hoodie.metadata.table.service.manager.actions hoodie.metadata.derive.from.datatable.clean.policy=true,false
+        hoodie.metadata.table.service.manager.actions
         """,
     ),
     *unserved(

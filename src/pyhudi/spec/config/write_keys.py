@@ -242,6 +242,15 @@ WRITING: tuple[ConfigKey, ...] = (
     served("hoodie.bulkinsert.user.defined.partitioner.sort.columns", "Bulk insert: columns to sort by, with commas.", default=""),
     served("hoodie.bulkinsert.sort.suffix.record_key", "Bulk insert: sort by the record key after the sort columns.", Kind.FLAG, "false"),
     served("hoodie.bulkinsert.shuffle.parallelism", "Bulk insert: number of Spark tasks that write; 0: as the rows come.", Kind.COUNT, "0"),
+    *(
+        served(
+            f"hoodie.{name}.shuffle.parallelism",
+            f"{operations}: number of Spark tasks that look up the rows; 0: as the rows come. Each file group is written by one task.",
+            Kind.COUNT,
+            "0",
+        )
+        for name, operations in (("insert", "Insert and overwrite"), ("upsert", "Upsert and MERGE"), ("delete", "Delete by key"))
+    ),
     served(
         "hoodie.schema.on.read.enable",
         "ALTER TABLE may rename, drop, move and retype columns: they get numbers, and the table keeps the history of its schema.",

@@ -56,6 +56,8 @@ def migrate_partition_metafiles(table: LockedTable, *, dry_run: bool) -> tuple[P
     for path in _folders(table):
         text, base = _present(table.storage, path)
         action = "migrate" if text else "none"
+        if not dry_run:
+            _remove_left_overs(table.storage, path)
         if text and not dry_run:
             _migrate(table.storage, path, has_base=base)
             action = "migrated"

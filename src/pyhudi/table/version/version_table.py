@@ -38,7 +38,7 @@ from pyhudi.service.upgrade import (
 )
 from pyhudi.spec.options import resolve
 from pyhudi.spec.table.table_config import TableConfig
-from pyhudi.spec.table.table_version import TableVersion, check_served
+from pyhudi.spec.table.table_version import TableVersion
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.open_table import OpenTable
@@ -74,8 +74,7 @@ def parse_version(version: int | str) -> TableVersion:
     """Return a table version by its number or by Apache Hudi's name for it.
 
     Raises:
-        UnsupportedError: this release does not serve it.
-        OptionError: it is neither a number nor a name.
+        OptionError: it is neither a number nor a name of a version that this release writes.
 
     Example:
         >>> parse_version("nine") is parse_version(9)
@@ -84,9 +83,10 @@ def parse_version(version: int | str) -> TableVersion:
     text = str(version).strip().upper()
     if text in _NAMES:
         return _NAMES[text]
-    if not text.isascii() or not text.isdecimal():
-        raise OptionError(f"table version '{version}' is neither a number nor one of {', '.join(_NAMES)}")
-    return check_served(int(text), for_write=True)
+    numbers = {str(int(known)): known for known in TableVersion}
+    if text not in numbers:
+        raise OptionError(f"table version '{version}' is none that tables are moved to: {', '.join(numbers)} or {', '.join(_NAMES)}")
+    return numbers[text]
 
 
 def change_table_version(storage: Storage, clock: Clock, ids: Ids, arguments: VersionArguments) -> VersionChange:

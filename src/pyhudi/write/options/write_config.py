@@ -41,6 +41,14 @@ _DUPLICATES = "hoodie.merge.allow.duplicate.on.inserts"
 _DROP_DUPLICATES, _DUPLICATE_POLICY = "hoodie.datasource.write.insert.drop.duplicates", "hoodie.datasource.insert.dup.policy"
 _GENERATOR = "hoodie.datasource.write.keygenerator.type"
 _COMBINE = {Operation.UPSERT: "hoodie.combine.before.upsert", Operation.DELETE: "hoodie.combine.before.delete"}
+#: Whose number of Spark tasks an operation has (`HoodieWriteHelper`, `HoodieDeleteHelper`); those of an insert else.
+_TASKS: Final = {
+    Operation.UPSERT: "upsert",
+    Operation.UPSERT_PREPPED: "upsert",
+    Operation.DELETE: "delete",
+    Operation.DELETE_PREPPED: "delete",
+    Operation.BULK_INSERT: "bulkinsert",
+}
 #: Hudi's names of codecs that Parquet calls otherwise.
 _CODECS = {"lz4": "lz4_raw", "none": "uncompressed"}
 _CODEC: Final = "hoodie.parquet.compression.codec"
@@ -59,7 +67,7 @@ class WriteConfig:
     Table services of the write read their own options from `options`. `instant` is the time of a write whose time the format has fixed.
     Statistics state the event times of `event_time_field`; with `commits_empty` a write that changes nothing makes a commit; `rolling`
     says which entries of the metadata each commit takes over from the one before. `stated_columns` are those that data are written in
-    (`pyhudi.write.input.stated_columns`).
+    (`pyhudi.write.input.stated_columns`). Spark looks keys up in `shuffle_tasks` tasks, None for as many as the rows come in.
     """
 
     options: Options
@@ -83,6 +91,7 @@ class WriteConfig:
     commits_empty: bool = False
     rolling: RollingMetadata = NOT_ROLLING
     stated_columns: pa.Schema | None = None
+    shuffle_tasks: int | None = None
 
 
 def effective_operation(operation: Operation, options: Options, config: TableConfig) -> Operation:
@@ -145,6 +154,7 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Write
         commits_empty=options.flag("hoodie.allow.empty.commit"),
         rolling=rolling_metadata(options),
         stated_columns=stated_columns(options),
+        shuffle_tasks=options.integer(f"hoodie.{_TASKS.get(operation, 'insert')}.shuffle.parallelism") or None,
     )
 
 
