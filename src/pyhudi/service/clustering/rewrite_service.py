@@ -28,7 +28,7 @@ from pyhudi.service.clustering.pending_clustering_plans import pending_clusterin
 from pyhudi.service.clustering.plan_rewrite import check_sort_columns, plan_rewrite
 from pyhudi.service.clustering.rewrite_plan import RewriteGroup, RewritePlan, parse_plan
 from pyhudi.service.clustering.rewrite_settings import STREAM_COPY
-from pyhudi.service.rewrite_commit import check_inflight, commit_rewrite
+from pyhudi.service.rewrite_commit import check_inflight, commit_rewrite, paths_of
 from pyhudi.service.rollback.rollback_service_run import delete_run, is_untouched
 from pyhudi.service.service_engine import ServiceRunner
 from pyhudi.service.table_service import TableService
@@ -160,6 +160,10 @@ class GroupRewriting(TableService[RewritePlan, StartedRewrite, list[TaskResult],
     def written_files(self, table: LockedTable, instant: Instant, plan: RewritePlan) -> tuple[str, ...]:
         """Return the paths of the files that runs of a plan left."""
         return _written_files(table, instant, plan)
+
+    def written_by(self, outcome: list[TaskResult]) -> frozenset[str]:
+        """Return the paths of the files that tasks wrote."""
+        return paths_of(outcome)
 
     def cancel(self, table: LockedTable, instant: Instant, plan: RewritePlan) -> None:
         """Take the plan off the timeline with what its runs wrote."""
