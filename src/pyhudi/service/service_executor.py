@@ -212,7 +212,7 @@ def _run(
         raise
     except BaseException as error:
         if started is not None and (is_started or not keep_plan):
-            _roll_back_after_failure(started, runner, error, keep_plan=keep_plan)
+            _rollback_after_failure(started, runner, error, keep_plan=keep_plan)
         raise
     return dataclasses.replace(result, seconds=time.perf_counter() - began)
 
@@ -229,7 +229,7 @@ def _alive(service: Service[Any], runner: ServiceRunner, requested: str) -> Iter
         yield
 
 
-def _roll_back_after_failure(run: StartedRun[Any], runner: ServiceRunner, error: BaseException, *, keep_plan: bool) -> None:
+def _rollback_after_failure(run: StartedRun[Any], runner: ServiceRunner, error: BaseException, *, keep_plan: bool) -> None:
     """Roll back the failed run; when that fails too it stays inflight, unseen, until the next run comes."""
     name = run.service.name
     try:

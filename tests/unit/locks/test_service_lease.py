@@ -12,6 +12,7 @@ from pyhudi.errors import ConflictError, StorageError
 from pyhudi.locks.service_lease import ALIVE_S, ServiceLease
 from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.testing.intercepted_storage import Call, InterceptedStorage
 
 FOLDER = ".hoodie/.locks"
@@ -38,11 +39,11 @@ def storage(time: Time) -> MemoryStorage:
     return MemoryStorage(clock=lambda: time.storage_ms * 1_000_000)
 
 
-def lease_of(storage: MemoryStorage, time: Time, name: str = "compaction") -> ServiceLease:
+def lease_of(storage: Storage, time: Time, name: str = "compaction") -> ServiceLease:
     return ServiceLease(storage, name, lambda: time.process_s)
 
 
-def acquired(storage: MemoryStorage, time: Time, name: str = "compaction") -> ServiceLease:
+def acquired(storage: Storage, time: Time, name: str = "compaction") -> ServiceLease:
     lease = lease_of(storage, time, name)
     lease.acquire("compacting", lambda _: None)
     return lease

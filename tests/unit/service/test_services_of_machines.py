@@ -62,7 +62,7 @@ class World:
         table = make_table(self.shared, partition_by=("city",), table_type=table_type)
         for number in range(4):
             table.upsert([ride(1, value=number), ride(2, "rome", number)], options=WITHOUT_SERVICES)
-        provider = SharedLock()
+        self.provider = provider = SharedLock()
         self.machine = Machine(self.shared, stops_at)
         self.first, self.second = table_on(self.machine, provider), table_on(Machine(self.shared), provider)
 
@@ -121,9 +121,8 @@ def test_machine_that_was_taken_for_dead_wakes_up_while_the_second_one_runs(serv
     world = World(stops_at)
     running = Suspended(world.machine, lambda: service(world.first))
     world.pass_time(121)
-    provider = world.first.storage.provider
     second = Machine(world.shared, lambda call: call.method == "close_output" and not call.path.startswith(".hoodie/"))
-    taking_over = Suspended(second, lambda: service(table_on(second, provider)))
+    taking_over = Suspended(second, lambda: service(table_on(second, world.provider)))
     error = running.end()
     assert isinstance(error, HudiError)
     assert any("left to the process that has taken over" in note for note in error.__notes__)
