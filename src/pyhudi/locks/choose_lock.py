@@ -145,11 +145,21 @@ def hold_lock(storage: Storage, timeout_s: float) -> Iterator[HeldLock]:
         LockTimeoutError: others held it for longer than `timeout_s` seconds.
         OptionError: the table is written under another lock.
     """
-    if not isinstance(storage, ProvidedStorage):
-        options = default_options()
-        storage = with_lock_provider(storage, resolve(options)) if options or isinstance(storage, CloudStorage) else storage
-    with storage.lock(timeout_s) as lock:
+    with with_default_provider(storage).lock(timeout_s) as lock:
         yield lock
+
+
+def with_default_provider(storage: Storage) -> Storage:
+    """Return the storage of a table with the lock provider that `hudi-defaults.conf` names, or its store has, where it has none yet.
+
+    Raises:
+        OptionError: an option of the provider is missing or wrong.
+        UnsupportedError: the provider is not served.
+    """
+    if isinstance(storage, ProvidedStorage):
+        return storage
+    options = default_options()
+    return with_lock_provider(storage, resolve(options)) if options or isinstance(storage, CloudStorage) else storage
 
 
 def _check_families(options: Options, provider: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pyhudi.errors import ConflictError
 from pyhudi.kernels.base_file.base_file import RecordContext
@@ -32,6 +32,11 @@ def check_inflight(table: LockedTable, instant: Instant) -> None:
             f"{instant.action} {instant.requested} of table {table.storage.uri} is not inflight any more: somebody else rolled it back or "
             "completed it. Nothing of this run is visible."
         )
+
+
+def paths_of(results: Iterable[TaskResult]) -> frozenset[str]:
+    """Return the paths of the files that tasks wrote."""
+    return frozenset(path for result in results for path in result.stat.files)
 
 
 def commit_rewrite(

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from pyhudi.errors import HudiError, UnknownOutcomeError, UsageError
+from pyhudi.locks.exclusive_service import ExclusiveService, exclusive_service
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.service.service_engine import ServiceRunner
+from pyhudi.service.service_run import StartedRun
 from pyhudi.service.table_service import MODES, Outcome, Plan, Result, ServiceMode, TableService, Work
 from pyhudi.spec.actions.rollback import InstantInfo, RollbackPlan, RollbackRequest
 from pyhudi.txn.heartbeats import Heartbeat
-from pyhudi.txn.locked_table import exclusive_service
 
 #: A service whose plans and work only itself looks into.
 Service: TypeAlias = TableService[Any, Any, Any, Result]
@@ -77,27 +78,29 @@ def run_pending(service: Service[Result], runner: ServiceRunner) -> tuple[Result
     Raises:
         ConflictError: another process runs the service on the table.
     """
-    with exclusive(service, runner):
-        return _run_pending(runner, service)
+    with exclusive(service, runner) as exclusion:
+        return _run_pending(runner, exclusion, service)
 
 
-def run_one(service: Service[Result], runner: ServiceRunner, requested: str) -> tuple[Result, ...]:
-    """Run the pending plan of a requested time.
+def run_one(
+    service: Service[Result], runner: ServiceRunner, requested: str, exclusion: ExclusiveService | None = None
+) -> tuple[Result, ...]:
+    """Run the pending plan of a requested time; `exclusion` is what the caller of a service without a lock of its own holds.
 
     Raises:
         UsageError: no such plan is pending.
         ConflictError: another process runs the service on the table.
     """
-    with exclusive(service, runner):
-        return (_run(service, runner, requested),)
+    with exclusive(service, runner) as of_service:
+        return (_run(service, runner, requested, exclusion or of_service),)
 
 
 def schedule_and_run(service: Service[Result], runner: ServiceRunner) -> tuple[Result, ...]:
     """Run what is pending, then plan what is left and run that; errors as in `schedule_one` and `run_pending`."""
-    with exclusive(service, runner):
-        earlier = _run_pending(runner, *service.earlier_services())
+    with exclusive(service, runner) as exclusion:
+        earlier = _run_pending(runner, exclusion, *service.earlier_services())
         new = [one.instant for one in schedule_one(service, runner) if one.instant]
-        return (*earlier, *(_run(service, runner, instant, keep_plan=service.keeps_failed_plan) for instant in new))
+        return (*earlier, *(_run(service, runner, instant, exclusion, keep_plan=service.keeps_failed_plan) for instant in new))
 
 
 def show_schedule(service: Service[Result], runner: ServiceRunner) -> tuple[Result, ...]:
@@ -123,7 +126,8 @@ def cancel(service: Service[Result], runner: ServiceRunner, requested: str, *, d
         ConflictError: another process is running it.
         UnsupportedError: others have written on top of it.
     """
-    with exclusive(service, runner), runner.locked() as table:
+    with exclusive(service, runner) as exclusion, runner.locked() as table:
+        exclusion.check()
         instant = service.find(table, requested)
         plan = service.load_plan(table, instant)
         paths = service.written_files(table, instant, plan)
@@ -139,7 +143,8 @@ def revert(service: Service[Result], runner: ServiceRunner, requested: str, *, d
     Raises:
         ConflictError: another process is running it.
     """
-    with exclusive(service, runner), runner.locked() as table:
+    with exclusive(service, runner) as exclusion, runner.locked() as table:
+        exclusion.check()
         instant = service.find(table, requested)
         plan = service.load_plan(table, instant)
         paths = service.written_files(table, instant, plan)
@@ -149,51 +154,65 @@ def revert(service: Service[Result], runner: ServiceRunner, requested: str, *, d
 
 
 @contextlib.contextmanager
-def exclusive(service: Service[Any], runner: ServiceRunner) -> Iterator[None]:
-    """Hold the lock of a service, if it has one.
+def exclusive(service: Service[Any], runner: ServiceRunner, *, is_locked: bool = False) -> Iterator[ExclusiveService]:
+    """Hold the lock of a service, if it has one; `is_locked` tells that the table's lock is held until the end.
 
     Raises:
         ConflictError: another process or thread runs the service on the table.
     """
     if service.lock is None:
-        yield
+        yield ExclusiveService(runner.storage.uri, f"running {service.name} of")
         return
-    with exclusive_service(runner.storage, service.lock.name, service.lock.doing):
-        yield
+    with exclusive_service(runner.storage, service.lock.name, service.lock.doing, is_locked=is_locked) as exclusion:
+        yield exclusion
 
 
-def _run_pending(runner: ServiceRunner, *services: Service[Result]) -> tuple[Result, ...]:
+def _run_pending(runner: ServiceRunner, exclusion: ExclusiveService, *services: Service[Result]) -> tuple[Result, ...]:
     with runner.locked() as table:
         times = [(one.requested, service) for service in services for one in service.pending(table.storage, table.config, table.timeline)]
-    return tuple(_run(service, runner, requested) for requested, service in sorted(times, key=lambda pair: pair[0]))
+    return tuple(_run(service, runner, requested, exclusion) for requested, service in sorted(times, key=lambda pair: pair[0]))
 
 
-def _run(service: TableService[Plan, Work, Outcome, Result], runner: ServiceRunner, requested: str, *, keep_plan: bool = True) -> Result:
+def _run(
+    service: TableService[Plan, Work, Outcome, Result],
+    runner: ServiceRunner,
+    requested: str,
+    exclusion: ExclusiveService,
+    *,
+    keep_plan: bool = True,
+) -> Result:
     """Run the pending plan of a requested time. The caller holds the lock of the service.
 
     Raises:
         UsageError: no such plan is pending.
         ConflictError: another process runs it, or changed what it was planned for; nothing of this run is visible.
+        LockLostError: others took this process for dead; nothing of this run is visible.
         CorruptTableError: a file of the plan is missing or damaged.
         UnknownOutcomeError: the storage failed in the last step without saying whether the action is visible.
     """
     began = time.perf_counter()
+    started: StartedRun[Plan] | None = None
     is_started = False
     try:
         with contextlib.ExitStack() as alive:
             with runner.locked() as table:
+                exclusion.check()
                 instant = service.find(table, requested)
-                work = service.start(table, instant, service.load_plan(table, instant), runner)
+                plan = service.load_plan(table, instant)
+                started = StartedRun(service, plan, instant, exclusion)
+                work = service.start(table, instant, plan, runner)
                 is_started = True
                 alive.enter_context(_alive(service, runner, requested))
             outcome = service.run_tasks(runner, work)
             with runner.locked() as table:
+                exclusion.check()
+                started.delete_strays(table, service.written_by(outcome))
                 result = service.complete(table, work, outcome, runner.engine.name)
     except UnknownOutcomeError:
         raise
     except BaseException as error:
-        if is_started or not keep_plan:
-            _rollback_after_failure(service, runner, requested, error, keep_plan=keep_plan)
+        if started is not None and (is_started or not keep_plan):
+            _rollback_after_failure(started, runner, error, keep_plan=keep_plan)
         raise
     return dataclasses.replace(result, seconds=time.perf_counter() - began)
 
@@ -206,20 +225,18 @@ def _alive(service: Service[Any], runner: ServiceRunner, requested: str) -> Iter
     if not service.sends_heartbeats and not runner.failed_writes.has_concurrent_writers:
         yield
         return
-    with Heartbeat(runner.storage, requested, runner.clock, runner.failed_writes.heartbeats):
+    with Heartbeat(runner.storage, requested, runner.clock, runner.failed_writes.heartbeats, may_be_taken_over=True):
         yield
 
 
-def _rollback_after_failure(service: Service[Any], runner: ServiceRunner, requested: str, error: BaseException, *, keep_plan: bool) -> None:
+def _rollback_after_failure(run: StartedRun[Any], runner: ServiceRunner, error: BaseException, *, keep_plan: bool) -> None:
     """Roll back the failed run; when that fails too it stays inflight, unseen, until the next run comes."""
+    name = run.service.name
     try:
         with runner.locked() as table:
-            # What is completed by now, by this run or by another process, is not pending: its files stay.
-            instant = service.find(table, requested)
-            plan = service.load_plan(table, instant)
-            if keep_plan:
-                service.rollback_run(table, instant, plan)
-            else:
-                service.cancel(table, instant, plan)
+            left = run.end_without_completion(table, keep_plan=keep_plan)
     except (HudiError, OSError) as failure:
-        error.add_note(f"What the {service.name} wrote is not visible; rolling it back failed and is left to its next run: {failure}")
+        error.add_note(f"What the {name} wrote is not visible; rolling it back failed and is left to its next run: {failure}")
+        return
+    if left:
+        error.add_note(f"What the {name} wrote is not visible: {left}.")

@@ -122,6 +122,10 @@ class TableService(ABC, Generic[Plan, Work, Outcome, Result]):
         """Do the work, without the table's lock: `runner.run(function, tasks)`. A service without tasks returns an empty outcome."""
 
     @abstractmethod
+    def written_by(self, outcome: Outcome) -> frozenset[str]:
+        """Return the paths of the files that tasks wrote, for a service whose `written_files` are deleted where no run needs them."""
+
+    @abstractmethod
     def complete(self, table: LockedTable, work: Work, outcome: Outcome, engine: str) -> Result:
         """Make the work visible, on a table whose timeline was read again; `engine` names what ran the tasks.
 

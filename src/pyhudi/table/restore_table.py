@@ -6,6 +6,7 @@ import contextlib
 from typing import Final
 
 from pyhudi.errors import ConflictError, UsageError
+from pyhudi.locks.exclusive_service import exclusive_service
 from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.service.clustering.clustering_service import Clustering
 from pyhudi.service.compaction.compaction_service import Compaction
@@ -21,7 +22,7 @@ from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.clock import Clock
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.txn.ids import Ids
-from pyhudi.txn.locked_table import exclusive_service, locked_table
+from pyhudi.txn.locked_table import locked_table
 
 #: The locks of the services that a restore excludes, with what their holders are doing.
 _SERVICES: Final = (
@@ -34,9 +35,11 @@ def restore(storage: Storage, clock: Clock, ids: Ids, target: str | None, *, dry
     """Restore a table, or continue with a restore that was cut off; see `Services.restore` for errors."""
     check_instant(target, "to")
     with contextlib.ExitStack() as resources:
-        for name, doing in () if dry_run else _SERVICES:  # they run without the table's lock, and would write what is rolled back
-            resources.enter_context(exclusive_service(storage, name, doing))
+        services = () if dry_run else _SERVICES  # they run without the table's lock, and would write what is rolled back
+        excluded = [resources.enter_context(exclusive_service(storage, name, doing)) for name, doing in services]
         table = resources.enter_context(locked_table(storage, wait_s, clock, ids, restores=True))
+        for one in excluded:
+            one.check()
         check_notes(table.storage, table.config, table.timeline)
         pending = pending_restore(table)
         if pending is not None:

@@ -29,6 +29,8 @@ _FIXED = tuple(sorted(BOOTSTRAP_INSTANTS))
 _INSTANT = re.compile(r"\d{17}|\d{14}")
 #: Minutes and days as Hudi's pages write the ends of incremental queries, `202305160000`; Apache Hudi 1.2.0 refuses them.
 _MINUTE_OR_DAY = re.compile(r"\d{12}|\d{8}")
+#: Which of the system's clocks counts on while the machine is suspended; None where there is none.
+_CLOCK_OF_BOOT: int | None = getattr(time, "CLOCK_BOOTTIME", None)
 _EPOCH = re.compile(r"\d{10}|\d{13}")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?")
 
@@ -47,6 +49,10 @@ class SystemClock:
     def now(self) -> datetime:
         """Return the present in UTC."""
         return datetime.now(UTC)
+
+    def elapsed_s(self) -> float:
+        """Return the seconds since some time in the past, whatever the clock is set to meanwhile; see `elapsed_s`."""
+        return elapsed_s()
 
 
 class InstantClock:
@@ -168,6 +174,26 @@ def zone_of(name: str) -> tzinfo | None:
 def format_instant(time: datetime, zone: tzinfo | None) -> str:
     """Return the instant text of an aware datetime; None is the zone of this process."""
     return _text(time.astimezone(zone))
+
+
+def elapsed_s() -> float:
+    """Return the seconds since some time in the past. Setting the clock does not change them, and a machine that is suspended counts on.
+
+    Example:
+        >>> elapsed_s() <= elapsed_s()
+        True
+    """
+    return time.monotonic() if _CLOCK_OF_BOOT is None else time.clock_gettime(_CLOCK_OF_BOOT)
+
+
+def elapsed_millis(clock: Clock) -> float:
+    """Return the milliseconds since some time in the past; for a clock that cannot tell, as those of tests, the time that it shows.
+
+    Example:
+        >>> elapsed_millis(SystemClock()) <= elapsed_millis(SystemClock())
+        True
+    """
+    return (clock.elapsed_s() if isinstance(clock, SystemClock) else clock.now().timestamp()) * 1000
 
 
 def now_millis(clock: Clock) -> int:

@@ -15,7 +15,7 @@ from pyhudi.locks.holder import new_holder_id
 from pyhudi.locks.renewal import Renewal
 from pyhudi.spec.instant import Instant
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.timeline.clock import Clock, now_millis
+from pyhudi.timeline.clock import Clock, elapsed_millis, now_millis
 from pyhudi.txn.heartbeat_settings import DEFAULTS, INTERVAL, HeartbeatSettings
 from pyhudi.txn.locked_table import LockedTable
 
@@ -90,10 +90,13 @@ class Heartbeat:
         False
     """
 
-    def __init__(self, storage: Storage, requested: str, clock: Clock, settings: HeartbeatSettings = DEFAULTS) -> None:
-        """Write nothing yet."""
+    def __init__(
+        self, storage: Storage, requested: str, clock: Clock, settings: HeartbeatSettings = DEFAULTS, *, may_be_taken_over: bool = False
+    ) -> None:
+        """Write nothing yet. `may_be_taken_over` tells that another process continues with the instant when this one counts as dead."""
+        self._may_be_taken_over = may_be_taken_over
         self._storage, self._requested, self._clock, self._settings = storage, requested, clock, settings
-        self._last_ms = 0
+        self._last_ms = 0.0
         self._process = os.getpid()
         self._is_lost = False
         failed = f"no heartbeat of {requested} in table {storage.uri} could be written"
@@ -110,10 +113,14 @@ class Heartbeat:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Delete the file; one that cannot be deleted expires. A forked child leaves the heartbeat of its parent alone."""
+        """Delete the file; one that cannot be deleted expires. A forked child leaves the heartbeat of its parent alone, and a process that
+        was taken for dead leaves that of whoever has taken over.
+        """
         if self._process != os.getpid():
             return
         self._renewal.stop(_LAST_BEAT_S)
+        if self._may_be_taken_over and self._is_expired():
+            return
         try:
             self._storage.delete(heartbeat_path(self._requested))
         except (HudiError, OSError) as failure:
@@ -133,7 +140,8 @@ class Heartbeat:
             )
 
     def _is_expired(self) -> bool:
-        if not self._is_lost and now_millis(self._clock) - self._last_ms > self._settings.alive_ms:
+        """Tell whether others may take this writer for dead: by the time that has passed, whatever this machine's clock was set to."""
+        if not self._is_lost and elapsed_millis(self._clock) - self._last_ms > self._settings.alive_ms:
             self._is_lost = True
         return self._is_lost
 
@@ -145,6 +153,6 @@ class Heartbeat:
         return True
 
     def _write(self) -> None:
-        now = now_millis(self._clock)
+        before = elapsed_millis(self._clock)
         self._storage.replace(heartbeat_path(self._requested), b"")
-        self._last_ms = now
+        self._last_ms = before

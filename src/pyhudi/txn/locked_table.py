@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from pyhudi.errors import ConflictError, LockTimeoutError
+from pyhudi.errors import ConflictError
 from pyhudi.index.key_encoding import with_key_encoding
 from pyhudi.locks.choose_lock import hold_lock
 from pyhudi.locks.known_objects import known_while_locked
@@ -112,26 +112,6 @@ def locked_table(
         finally:
             if isinstance(lock, ProvidedLock):
                 times.outlast(lock.clock_skew_s)
-
-
-@contextlib.contextmanager
-def exclusive_service(storage: Storage, name: str, doing: str) -> Iterator[None]:
-    """Hold a lock by which the long-running services of one kind exclude each other, writers not.
-
-    Args:
-        storage: the table's.
-        name: of the lock.
-        doing: what one is doing that holds it, for the error.
-
-    Raises:
-        ConflictError: another one holds it.
-    """
-    with contextlib.ExitStack() as present:
-        try:
-            present.enter_context(storage.lock(0, name))
-        except LockTimeoutError as error:
-            raise ConflictError(f"another process or thread is {doing} table {storage.uri}; wait for it and try again.") from error
-        yield
 
 
 def _check_not_restored(storage: Storage, timeline: Timeline) -> None:

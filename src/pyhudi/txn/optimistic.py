@@ -20,7 +20,6 @@ from pyhudi.metadata_table.format.metadata_settings import MetadataSettings
 from pyhudi.schema.internal.schema_history import SchemaHistory
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
 from pyhudi.spec.table.table_config import TableConfig
-from pyhudi.spec.table.table_version import TableVersion
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.commit_checks import check_nothing_planned
@@ -194,7 +193,7 @@ def begin_optimistic(
             check_version(unlocked, version)
             _check_served(unlocked)
             check_nothing_planned(unlocked)
-            table = roll_back(unlocked)
+            table = _with_metadata_table(roll_back(unlocked), metadata_table)
             transaction = OptimisticTransaction(table, operation, metadata_table, extra_metadata, shared)
             alive.callback(transaction.end_heartbeat)
         try:
@@ -233,13 +232,18 @@ def _check_served(table: LockedTable) -> None:
     Raises:
         UnsupportedError: names the reason.
     """
-    why = ""
-    if table.config.version < TableVersion.EIGHT:
-        why = f"is of version {int(table.config.version)}, where only one writer at a time is served; upgrade it"
-    elif not table.config.populate_meta_fields:
-        why = "has no meta columns, by which records that two writers insert would be compared"
-    if why:
-        raise UnsupportedError(f"table {table.storage.uri} {why}, or leave out {MODE}, so that one writer works after the other.")
+    if not table.config.populate_meta_fields:
+        raise UnsupportedError(
+            f"table {table.storage.uri} has no meta columns, by which records that two writers insert would be compared; leave out {MODE},"
+            " so that one writer works after the other."
+        )
+
+
+def _with_metadata_table(table: LockedTable, settings: MetadataSettings) -> LockedTable:
+    """Return the table with the metadata table that the options want: that of version 6 is only built while no write is pending."""
+    if table.config.layout > 1 or table.config.metadata_partitions:
+        return table
+    return prepare_metadata_table(table, None, settings)[0]
 
 
 def _check_same_table(now: LockedTable, before: TableConfig) -> None:

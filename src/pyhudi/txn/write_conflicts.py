@@ -84,17 +84,27 @@ def check_conflicts(before: Timeline, now: TableState, mine: ComparedWrite, stra
         True: (mine.rewritten, _names(mine.rewritten, mine)),
     }
     for other in candidates:
-        ours, names = compared[_is_compaction(now, other)]
+        ours, names = compared[_is_compaction(now, other) and not _renames_logs(before, now, other)]
         if names:
             commit = load_commit_naming(now.storage, now.config, now.timeline, other, names)
             if commit is not None:
                 _check_rescaled(now, mine, other, commit)
                 theirs = _excluding_groups(commit, ours) if mine.in_any_order else _groups_of_commit(commit)
                 _check(now, mine, other, theirs, ours)
+    for other in _rolled_back_since(before, now):
+        _check_rollback(now, mine, other)
     for other in now.timeline.pending():
         if other.requested != mine.requested:
-            _check_pending(now, mine, other, strategy)
+            _check_pending(before, now, mine, other, strategy)
     return candidates
+
+
+def _renames_logs(before: Timeline, now: TableState, compaction: Instant) -> bool:
+    """Tell whether log files that a write made would have to be named otherwise since a compaction was planned.
+
+    In version 6 they are named by their slice. The plan does not hold those that were not committed, and ends their slice.
+    """
+    return now.config.layout == 1 and not before.find(compaction.requested)
 
 
 def _names(groups: Collection[FileGroupId], mine: ComparedWrite) -> tuple[str, ...]:
@@ -134,12 +144,14 @@ def _check_history(before: Timeline, now: TableState, mine: ComparedWrite) -> No
         )
 
 
-def _check_pending(now: TableState, mine: ComparedWrite, other: Instant, strategy: ConflictStrategy | None) -> None:
+def _check_pending(before: Timeline, now: TableState, mine: ComparedWrite, other: Instant, strategy: ConflictStrategy | None) -> None:
     """Hold the plan of a pending service, or rollback, against the write."""
     if other.action is Action.ROLLBACK:
         _check_rollback(now, mine, other)
     elif other.action in (Action.COMPACTION, Action.LOG_COMPACTION):
-        _check_compaction(now, mine, other)
+        _check_compaction(before, now, mine, other)
+    elif other.action is Action.INDEXING:
+        _check_index_build(before, now, mine, other)
     elif strategy is not ConflictStrategy.PREFER_WRITER:  # the clustering gives way then
         plan = pending_clustering(now.storage, now.config, other)
         slices = () if plan is None else (one for group in plan.groups or () for one in group.slices or ())
@@ -147,20 +159,27 @@ def _check_pending(now: TableState, mine: ComparedWrite, other: Instant, strateg
         _check(now, mine, other, groups, mine.groups)
 
 
-def _check_compaction(now: TableState, mine: ComparedWrite, other: Instant) -> None:
+def _check_compaction(before: Timeline, now: TableState, mine: ComparedWrite, other: Instant) -> None:
     """Hold the plan of a pending compaction against the write.
 
     Within a slice the rows of the write that began last apply last. A compaction puts the rows of its plan below those that complete after
     it was planned. So rows that would apply below some of the plan's now, and above them once the compaction has run, are not written,
     unless the table merges rows by ordering values, in whatever order they come.
     """
-    if mine.rewritten:
+    ours = mine.groups if _renames_logs(before, now, other) else mine.rewritten
+    if ours:
         planned = {one.group for one in read_plan(now.storage, now.config, other).operations or ()}
-        _check(now, mine, other, frozenset(planned), mine.rewritten)
+        _check(now, mine, other, frozenset(planned), ours)
     if mine.in_any_order and other.action is Action.COMPACTION and other.requested > mine.requested and not _merges_by_values(now.config):
         operations = read_plan(now.storage, now.config, other).operations or ()
         later = {one.group for one in operations if any(_begun(name) > mine.requested for name in one.delta_files or ())}
         _check(now, mine, other, frozenset(later), mine.groups)
+
+
+def _check_index_build(before: Timeline, now: TableState, mine: ComparedWrite, other: Instant) -> None:
+    """Refuse to complete a write of version 6 over a build of indexes of Apache Hudi that began meanwhile: see `check_nothing_planned`."""
+    if now.config.layout == 1 and not before.find(other.requested):
+        raise conflict_error(now.storage.uri, mine.requested, other, "builds indexes of what the table held before")
 
 
 def _merges_by_values(config: TableConfig) -> bool:
@@ -175,12 +194,18 @@ def _begun(log_path: str) -> str:
     return "" if name is None else name.instant
 
 
+def _rolled_back_since(before: Timeline, now: TableState) -> tuple[Instant, ...]:
+    """Return the rollbacks that have completed meanwhile."""
+    known = {one.requested for one in before.with_actions(Action.ROLLBACK).completed()}
+    return tuple(one for one in now.timeline.with_actions(Action.ROLLBACK).completed() if one.requested not in known)
+
+
 def _check_rollback(now: TableState, mine: ComparedWrite, other: Instant) -> None:
     plan = read_action(now.storage, now.config, Instant(other.requested, Action.ROLLBACK, State.REQUESTED))
     if isinstance(plan, RollbackPlan) and plan.instant is not None and plan.instant.time == mine.requested:
         raise ConflictError(
-            f"{mine.requested} of table {now.storage.uri} is being rolled back by {other.requested}: another writer took this one for dead."
-            " Nothing of this write is visible; write again."
+            f"{mine.requested} of table {now.storage.uri} {'was' if other.is_completed else 'is being'} rolled back by {other.requested}:"
+            " another writer took this one for dead. Nothing of this write is visible; write again."
         )
 
 

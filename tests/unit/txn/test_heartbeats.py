@@ -106,6 +106,28 @@ def test_writer_that_was_held_up_is_refused_for_good() -> None:
             heartbeat.check_alive()
 
 
+@pytest.mark.parametrize("hours", [5, -5])
+def test_clock_that_is_set_meanwhile_does_not_end_a_live_writer(monkeypatch: pytest.MonkeyPatch, hours: int) -> None:
+    """What counts is the time that has passed, on this machine as on the storage."""
+    passed = [1000.0]
+    monkeypatch.setattr("pyhudi.timeline.clock.elapsed_s", lambda: passed[0])
+    monkeypatch.setattr(SystemClock, "now", lambda _: datetime.now(UTC) + timedelta(hours=hours if passed[0] > 1000 else 0))
+    with Heartbeat(MemoryStorage(), T, SystemClock()) as heartbeat:
+        passed[0] += 119
+        heartbeat.check_alive()
+        passed[0] += 2
+        with pytest.raises(ConflictError, match="expired"):
+            heartbeat.check_alive()
+
+
+@pytest.mark.parametrize("may_be_taken_over", [True, False])
+def test_process_that_was_taken_for_dead_leaves_the_heartbeat_of_its_successor(may_be_taken_over: bool) -> None:
+    clock, storage = _Clock(), MemoryStorage()
+    with Heartbeat(storage, T, clock, may_be_taken_over=may_be_taken_over):
+        clock.at += timedelta(milliseconds=120_001)
+    assert (storage.stat(heartbeat_path(T)) is not None) is may_be_taken_over
+
+
 def test_storage_that_takes_no_more_heartbeats_lets_the_writer_expire() -> None:
     class Full(InterceptedStorage):
         writes = 0

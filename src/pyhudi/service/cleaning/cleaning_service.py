@@ -86,6 +86,10 @@ class Cleaning(TableService[PlannedClean, CleanWork, int, CleanResult]):
         runner.run(functools.partial(delete_file, runner.storage), work.paths)
         return int((time.perf_counter() - began) * 1000)
 
+    def written_by(self, outcome: int) -> frozenset[str]:  # noqa: ARG002 - one protocol
+        """Return nothing: a clean writes no files."""
+        return frozenset()
+
     def complete(self, table: LockedTable, work: CleanWork, outcome: int, engine: str) -> CleanResult:  # noqa: ARG002 - one protocol
         """Record in the metadata table what was deleted, and complete the clean."""
         instant, done = complete_clean(table, work, outcome, self.metadata, self.sync)

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyhudi.codec.actions.clean_codec import encode_clean_metadata, encode_clean_plan
-from pyhudi.errors import CorruptTableError, KeyFieldError
+from pyhudi.errors import ConflictError, CorruptTableError, KeyFieldError
 from pyhudi.metadata_table.format.metadata_settings import DEFAULTS, MetadataSettings
 from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
 from pyhudi.service.cleaning.clean_plan import PlannedClean
@@ -90,6 +90,11 @@ def complete_clean(
         StorageError: the storage failed; the clean stays pending and is finished by the next one.
     """
     plan = work.planned.plan
+    if any(one.is_completed for one in table.timeline.find(work.instant.requested)):  # by Apache Hudi, which knows no lock of cleans
+        raise ConflictError(
+            f"clean {work.instant.requested} of table {table.storage.uri} was completed by another process meanwhile, which deleted the"
+            " same files. Nothing is left to do."
+        )
     dropped = _drop_partitions(table, work)
     metadata = CleanMetadata(
         start=work.instant.requested,

@@ -85,7 +85,7 @@ def clean_before_unlock(table: WrittenTable) -> EarlyClean:
     if planned is None or planned.files > _FEW:
         return EarlyClean(leaves_nothing=planned is None)
     service = Cleaning(settings, metadata_settings(table.options), state.sync)
-    with exclusive(service, table.runner):
+    with exclusive(service, table.runner, is_locked=True):
         return EarlyClean(leaves_nothing=True, result=_carry_out(table.runner, service, state.table, planned))
 
 
@@ -132,7 +132,7 @@ def clean(
         CorruptTableError: a plan, or a file that the plan needs, is damaged.
         StorageError: the storage failed; the clean is finished by the next one.
     """
-    with exclusive(service, runner), runner.locked() as locked:
+    with exclusive(service, runner, is_locked=True), runner.locked() as locked:
         table = without_empty_cleans(locked)[0] if is_damaged else locked
         if runner.failed_writes.policy is FailedWritesPolicy.LAZY:
             table = roll_back_failed_writes(table, settings=runner.failed_writes)

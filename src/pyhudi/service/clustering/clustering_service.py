@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.consistent_hashing import uses_consistent_hashing
+from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.service.clustering.clustering_result import ClusteringResult
 from pyhudi.service.clustering.clustering_settings import RUNS, ClusteringSettings, short_name
 from pyhudi.service.clustering.pending_clustering_plans import ResizePlan, pending_clusterings
@@ -19,6 +20,7 @@ from pyhudi.service.clustering.rewrite_plan import RewritePlan
 from pyhudi.service.clustering.rewrite_service import GroupRewriting, StartedRewrite
 from pyhudi.service.clustering.rewrite_settings import REWRITES
 from pyhudi.service.clustering.start_clustering import StartedResizing
+from pyhudi.service.rewrite_commit import paths_of
 from pyhudi.service.service_engine import ServiceRunner
 from pyhudi.service.table_service import ServiceLock, TableService
 from pyhudi.spec.instant import Instant
@@ -91,6 +93,10 @@ class Clustering(TableService[Plan, Work, Any, ClusteringResult]):
     def run_tasks(self, runner: ServiceRunner, work: Work) -> Any:
         """Write the new files."""
         return self._kind(work).run_tasks(runner, work)
+
+    def written_by(self, outcome: list[TaskResult]) -> frozenset[str]:
+        """Return the paths of the files that tasks wrote."""
+        return paths_of(outcome)
 
     def complete(self, table: LockedTable, work: Work, outcome: Any, engine: str) -> ClusteringResult:
         """Replace the file groups of the plan."""

@@ -19,6 +19,7 @@ from pyhudi.service.clustering.complete_clustering import complete
 from pyhudi.service.clustering.pending_clustering_plans import ResizePlan, load_resize_plan, pending_clusterings, request_clustering
 from pyhudi.service.clustering.schedule_clustering import plan_resizing
 from pyhudi.service.clustering.start_clustering import StartedResizing, start
+from pyhudi.service.rewrite_commit import paths_of
 from pyhudi.service.service_engine import ServiceRunner
 from pyhudi.service.table_service import TableService
 from pyhudi.spec.instant import Instant
@@ -82,6 +83,10 @@ class BucketResizing(TableService[ResizePlan, StartedResizing, list[TaskResult],
     def written_files(self, table: LockedTable, instant: Instant, plan: ResizePlan) -> tuple[str, ...]:
         """Return the paths of the files that runs of a plan left."""
         return written_files(table, instant, plan.groups)
+
+    def written_by(self, outcome: list[TaskResult]) -> frozenset[str]:
+        """Return the paths of the files that tasks wrote."""
+        return paths_of(outcome)
 
     def cancel(self, table: LockedTable, instant: Instant, plan: ResizePlan) -> None:
         """Take the plan off the timeline; see `pyhudi.service.clustering.clustering_rollback.cancel`."""

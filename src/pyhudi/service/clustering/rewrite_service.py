@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,6 +16,7 @@ from pyhudi.errors import ConflictError, CorruptTableError
 from pyhudi.fsview.checked_logs import with_checksums
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.kernels.base_file.base_file import RecordContext
+from pyhudi.kernels.log_file.rollback_blocks import instants_in
 from pyhudi.kernels.merge.slice_delta import SliceTask
 from pyhudi.kernels.tasks.join_files import run_join_task
 from pyhudi.kernels.tasks.rewrite_task import RewriteTask, run_rewrite_task
@@ -28,14 +29,14 @@ from pyhudi.service.clustering.pending_clustering_plans import pending_clusterin
 from pyhudi.service.clustering.plan_rewrite import check_sort_columns, plan_rewrite
 from pyhudi.service.clustering.rewrite_plan import RewriteGroup, RewritePlan, parse_plan
 from pyhudi.service.clustering.rewrite_settings import STREAM_COPY
-from pyhudi.service.rewrite_commit import check_inflight, commit_rewrite
+from pyhudi.service.rewrite_commit import check_inflight, commit_rewrite, paths_of
 from pyhudi.service.rollback.rollback_service_run import delete_run, is_untouched
 from pyhudi.service.service_engine import ServiceRunner
 from pyhudi.service.table_service import TableService
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.spec.files.file_names import parse_base_file_name
-from pyhudi.spec.instant import Instant, State
+from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.pending_clustering import damaged_plan_error, pending_clustering
@@ -161,6 +162,10 @@ class GroupRewriting(TableService[RewritePlan, StartedRewrite, list[TaskResult],
         """Return the paths of the files that runs of a plan left."""
         return _written_files(table, instant, plan)
 
+    def written_by(self, outcome: list[TaskResult]) -> frozenset[str]:
+        """Return the paths of the files that tasks wrote."""
+        return paths_of(outcome)
+
     def cancel(self, table: LockedTable, instant: Instant, plan: RewritePlan) -> None:
         """Take the plan off the timeline with what its runs wrote."""
         check_notes(table.storage, table.config, table.timeline)
@@ -201,7 +206,7 @@ def _current_slices(table: LockedTable, instant: Instant, groups: Sequence[Rewri
         slices.append([])
         for id_, names in group.files.items():
             file_slice = latest[group.partition_path].get(id_)
-            if file_slice is None or _names(file_slice) != names:
+            if file_slice is None or _names(file_slice) - _names_of_nobody(table, file_slice, names) != names:
                 raise ConflictError(
                     f"{id_} of table {table.storage.uri} is not what it was when it was planned: a writer has changed or replaced it, and"
                     f" {instant.action} {instant.requested} cannot be run. Nothing of it is visible. Roll it back, then cluster again:"
@@ -214,6 +219,23 @@ def _current_slices(table: LockedTable, instant: Instant, groups: Sequence[Rewri
 def _names(file_slice: FileSlice) -> frozenset[str]:
     base = () if file_slice.base is None else (str(file_slice.base.name),)
     return frozenset((*base, *(str(log.name) for log in file_slice.logs)))
+
+
+def _names_of_nobody(table: LockedTable, file_slice: FileSlice, planned: Collection[str]) -> frozenset[str]:
+    """Return the names of log files of version 6 that came after the plan and hold blocks of no completed write: what a writer that lost
+    left, with the block that rolls it back.
+    """
+    if table.config.layout > 1:
+        return frozenset()
+    new = (log for log in file_slice.logs if str(log.name) not in planned)
+    written = ((str(log.name), instants_in(table.storage, log.path, log.size)) for log in new)
+    return frozenset(name for name, instants in written if not any(one is not None and _is_of_write(table, one) for one in instants))
+
+
+def _is_of_write(table: LockedTable, requested: str) -> bool:
+    """Tell whether an instant is that of a completed write, which may be archived, and not that of a rollback."""
+    is_rollback = any(one.action is Action.ROLLBACK for one in table.timeline.find(requested))
+    return not is_rollback and table.timeline.is_committed(requested)
 
 
 def _replaced(groups: Sequence[RewriteGroup]) -> Mapping[str, tuple[str, ...]]:

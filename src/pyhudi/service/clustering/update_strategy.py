@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pyhudi.errors import ConflictError, UnsupportedError
+from pyhudi.locks.exclusive_service import exclusive_service
 from pyhudi.service.clustering.clustering_service import Clustering
 from pyhudi.service.clustering.clustering_settings import clustering_settings
 from pyhudi.spec.files.file_group import FileGroupId
@@ -20,7 +21,7 @@ from pyhudi.spec.options import Options
 from pyhudi.timeline.pending_clustering import clustered_groups
 from pyhudi.txn.commit_checks import check_not_clustered
 from pyhudi.txn.concurrency import ConflictStrategy, concurrency
-from pyhudi.txn.locked_table import LockedTable, exclusive_service
+from pyhudi.txn.locked_table import LockedTable
 
 _log = logging.getLogger(__name__)
 _STRATEGY: Final = "hoodie.clustering.updates.strategy"

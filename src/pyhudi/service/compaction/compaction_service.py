@@ -27,7 +27,7 @@ from pyhudi.service.compaction.pending_compactions import COMPACTIONS, busy_grou
 from pyhudi.service.compaction.revalidate_slices import planned_slices
 from pyhudi.service.compaction.start_compaction import StartedCompaction, concurrent_instants, run_task, start
 from pyhudi.service.plan_sources import with_compaction_sources
-from pyhudi.service.rewrite_commit import check_inflight, commit_rewrite
+from pyhudi.service.rewrite_commit import check_inflight, commit_rewrite, paths_of
 from pyhudi.service.service_engine import ServiceRunner
 from pyhudi.service.table_service import ServiceLock, TableService, find_instant
 from pyhudi.spec.actions.commit import Operation, WriteStat
@@ -127,6 +127,10 @@ class Compaction(TableService[CompactionPlan, StartedCompaction, list[TaskResult
     def written_files(self, table: LockedTable, instant: Instant, plan: CompactionPlan) -> tuple[str, ...]:
         """Return the paths of the files that runs of a plan left."""
         return written_files(table, instant, plan)
+
+    def written_by(self, outcome: list[TaskResult]) -> frozenset[str]:
+        """Return the paths of the files that tasks wrote."""
+        return paths_of(outcome)
 
     def cancel(self, table: LockedTable, instant: Instant, plan: CompactionPlan) -> None:
         """Take the plan off the timeline; see `pyhudi.service.compaction.compaction_rollback.cancel`."""

@@ -8,6 +8,7 @@ table without commits, and with the whole metadata table, under the table's lock
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import time
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,7 @@ import pyarrow as pa
 
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.locks.exclusive_service import ExclusiveService, exclusive_service
 from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.index_definitions import IndexDefinition, load_definitions
 from pyhudi.metadata_table.format.metadata_settings import MetadataSettings
@@ -35,7 +37,7 @@ from pyhudi.spec.notebook_html import ShownResult
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.ids import Ids
-from pyhudi.txn.locked_table import LockedTable, exclusive_service, locked_table
+from pyhudi.txn.locked_table import LockedTable, locked_table
 from pyhudi.txn.metadata_updates import prepare_metadata_table
 
 _log = logging.getLogger(__name__)
@@ -93,8 +95,7 @@ class Indexing:
         """
         started = time.perf_counter()
         with contextlib.ExitStack() as present:
-            if not (only_plan or dry_run):
-                present.enter_context(self._lock_exclusively())
+            exclusion = None if only_plan or dry_run else present.enter_context(self._lock_exclusively())
             with self._locked() as (table, stored):
                 definition = _defined(request, table, stored)
                 planned = _planned(table, request.partition, definition)
@@ -113,7 +114,7 @@ class Indexing:
                 build = planned or schedule(_with_metadata_table(table, stored), created)
             if only_plan:
                 return IndexChange(planned=tuple(created), instant=build.requested)
-            built = run(self._locked, build.requested, forget=planned is None)
+            built = run(functools.partial(self._locked, exclusion), build.requested, forget=planned is None)
         return IndexChange(built=built, seconds=time.perf_counter() - started, instant=build.requested)
 
     def run_pending(self, instant: str | None = None, *, dry_run: bool = False) -> tuple[IndexChange, ...]:
@@ -131,16 +132,16 @@ class Indexing:
         if dry_run:
             return tuple(IndexChange(planned=names, instant=requested) for requested, names in plans.items())
         done = []
-        with self._lock_exclusively():
+        with self._lock_exclusively() as exclusion:
             for requested in plans:
                 started = time.perf_counter()
-                built = run(self._locked, requested, forget=False)
+                built = run(functools.partial(self._locked, exclusion), requested, forget=False)
                 done.append(IndexChange(built=built, seconds=time.perf_counter() - started, instant=requested))
         return tuple(done)
 
     def cancel(self, instant: str, *, dry_run: bool = False) -> IndexChange:
         """Take a pending build off the timeline with all that it made; errors as in `run_pending`."""
-        with self._lock_exclusively(), self._locked() as (table, _):
+        with self._lock_exclusively() as exclusion, self._locked(exclusion) as (table, _):
             build = find_pending(table.timeline, instant, self.storage.uri)
             names = planned_partitions(table.storage, table.config, build) if dry_run else cancel(table, build)
         return IndexChange(dropped=names, instant=instant)
@@ -186,13 +187,15 @@ class Indexing:
                 _prepare(table, stored, settings, MetadataTableState(None, "that was asked for", view))
         return IndexChange(built=built, seconds=time.perf_counter() - started)
 
-    def _lock_exclusively(self) -> contextlib.AbstractContextManager[None]:
+    def _lock_exclusively(self) -> contextlib.AbstractContextManager[ExclusiveService]:
         return exclusive_service(self.storage, LOCK, "building indexes of")
 
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[tuple[LockedTable, StoredSchema]]:
-        """Hold the lock of a table that can have indexes; failed writes are rolled back."""
+    def _locked(self, exclusion: ExclusiveService | None = None) -> Iterator[tuple[LockedTable, StoredSchema]]:
+        """Hold the lock of a table that can have indexes; failed writes are rolled back. Whoever builds is still the only one that does."""
         with locked_table(self.storage, self.wait_s, self.clock, self.ids) as locked:
+            if exclusion is not None:
+                exclusion.check()
             table = roll_back_failed_writes(locked)
             yield table, table_schema(self.storage, table.config, table.timeline)
 

@@ -74,6 +74,16 @@ def next_log_name(file_id: str, slice_instant: str, taken: Iterable[LogFileName]
     return LogFileName(file_id, slice_instant, 1 + max(versions, default=0), write_token)
 
 
+def stage_of_logs(instant: str) -> int:
+    """Return the stage in the write tokens by which concurrent writers of layout 1 name log files: instants of one day have others.
+
+    Example:
+        >>> stage_of_logs("20260101093000123")
+        93000123
+    """
+    return int(instant[8:17])
+
+
 def file_and_instant(name: str) -> tuple[str, str] | None:
     """Return file id and instant of a base file's name, or None when the name is not one; for who sees many names once.
 

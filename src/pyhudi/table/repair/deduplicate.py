@@ -20,6 +20,7 @@ from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.merge.merge_slice import iter_merged
 from pyhudi.kernels.merge.retained_rows import DuplicateRule
+from pyhudi.locks.exclusive_service import exclusive_service
 from pyhudi.service.clustering.clustering_settings import clustering_settings
 from pyhudi.service.deduplication.deduplication_service import Deduplication, context_of
 from pyhudi.service.deduplication.duplicate_slices import PartitionDuplicates, find_duplicates, slice_task
@@ -31,7 +32,7 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.table.repair.repair_result import DeduplicationResult
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.ids import Ids
-from pyhudi.txn.locked_table import TableState, exclusive_service, table_state
+from pyhudi.txn.locked_table import TableState, table_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +73,13 @@ def deduplicate(storage: Storage, clock: Clock, ids: Ids, arguments: Deduplicati
 
 def _run(service: Deduplication, runner: ServiceRunner) -> str | None:
     """Plan and run; a plan whose run fails is taken off the timeline."""
-    with exclusive_service(runner.storage, "clustering", "clustering"):
+    with exclusive_service(runner.storage, "clustering", "clustering") as exclusion:
         planned = schedule_one(service, runner)
         if not planned or planned[0].instant is None:
             return None
         requested = planned[0].instant
         try:
-            run_one(service, runner, requested)
+            run_one(service, runner, requested, exclusion)
         except UnknownOutcomeError:
             raise
         except BaseException:

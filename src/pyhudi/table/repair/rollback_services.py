@@ -147,7 +147,8 @@ class RollbackServices(RepairServices):
         if instant.action in (Action.COMPACTION, Action.LOG_COMPACTION):
             service = compaction(self._today, resolve({}))
         runner = service_runner(self.storage, self.clock, self.ids, resolve({}))
-        with exclusive(service, runner), runner.locked() as table:
+        with exclusive(service, runner) as exclusion, runner.locked() as table:
+            exclusion.check()
             return roll_back_without_plan(table, instant.requested, dry_run=dry_run)
 
     def _revert_stale(self, requested: str) -> StaleInstant:

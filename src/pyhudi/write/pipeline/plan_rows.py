@@ -19,6 +19,7 @@ from pyhudi.kernels.arrays.event_times import has_event_time
 from pyhudi.metadata_table.format.column_types import check_named
 from pyhudi.schema.meta_columns import without_meta_columns
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
+from pyhudi.spec.files.file_names import stage_of_logs
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.timeline.pending_clustering import clustered_groups
 from pyhudi.write.input.data_columns import added_columns, widened_columns
@@ -154,7 +155,8 @@ def _sizing(stage: WriteStage, profile: Profile, row_bytes: float) -> Sizing:
     pending = view.pending_compaction if is_merge_on_read and stage.table_config.layout == 1 else None
     compacting = None if pending is None else {group: compaction.instant for group, compaction in pending.items()}
     shared_ids = _shared_ids(profile, view) if config.concurrency.is_non_blocking else None
-    return Sizing(files, row_bytes, settings, is_merge_on_read, columns, compacting, shared_ids)
+    log_stage = stage_of_logs(stage.context.instant) if pending is not None and config.concurrency.has_several_writers else 0
+    return Sizing(files, row_bytes, settings, is_merge_on_read, columns, compacting, shared_ids, log_stage)
 
 
 def _shared_ids(profile: Profile, view: FileSystemView) -> Mapping[tuple[str, str], str]:

@@ -97,7 +97,8 @@ class Sizing:
 
     `compacting` is None where log files are named by the write; in version 6 they are named by their slice, and it holds
     the instants of the slices that pending compactions have begun. `shared_ids` are the file ids of the buckets that begin with the write,
-    by partition path and beginning, where other writers may begin the same ones; None where the file ids are random.
+    by partition path and beginning, where other writers may begin the same ones; None where the file ids are random. `log_stage` is the
+    stage in the write tokens of log files: of version 6, those of concurrent writers differ in nothing else.
     """
 
     files: Mapping[str, Sequence[BaseFile]]
@@ -107,6 +108,7 @@ class Sizing:
     columns: tuple[str, ...] | None = None
     compacting: Mapping[FileGroupId, str] | None = None
     shared_ids: Mapping[tuple[str, str], str] | None = None
+    log_stage: int = 0
 
 
 def plan_write(
@@ -139,12 +141,13 @@ def plan_write(
     assignments = []
     for path, part in profile.partitions.items():
         for file_slice, updates, group in _groups(path, part, operation, sizing, ids.__next__):
-            token = f"{next(numbers)}-0-0"
+            number = next(numbers)
             if file_slice is not None and sizing.merge_on_read and not group.count:
-                task: GroupTask = AppendTask(instant, file_slice, log_name(file_slice, instant, token, sizing), sizing.columns)
+                name = log_name(file_slice, instant, f"{number}-{sizing.log_stage}-0", sizing)
+                task: GroupTask = AppendTask(instant, file_slice, name, sizing.columns)
             else:
                 base = group.base if file_slice is None else file_slice.base
-                task = WriteTask(instant, path, group.file_id, token, base, append_only=operation in _APPENDING)
+                task = WriteTask(instant, path, group.file_id, f"{number}-0-0", base, append_only=operation in _APPENDING)
             assignments.append(TaskAssignment(task, updates, group.count))
         for beginning, count in part.new_buckets.items():
             task = _first_task(path, beginning, operation, instant, f"{next(numbers)}-0-0", sizing, file_prefix)

@@ -9,6 +9,10 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.codec.actions.clean_codec import decode_clean_plan, encode_clean_plan
+from pyhudi.errors import ConflictError
+from pyhudi.service.cleaning.cleaning_service import Cleaning
+from pyhudi.service.cleaning.execute_clean import CleanWork, complete_clean
+from pyhudi.service.service_engine import ServiceRunner
 from pyhudi.storage.memory_storage import MemoryStorage
 from tests.unit.crash.tables import CountedIds, StoppedClock
 from tests.unit.service.cleaning.test_clean import TIMELINE, clean, cleans, new_table, upsert
@@ -91,3 +95,22 @@ def test_files_of_the_newest_slices_are_listed_whatever_an_old_plan_of_a_clean_n
     upsert(later, 5, ids=(2,), city="rome", hoodie__write__concurrency__mode=SEVERAL)
     assert sorted(later.to_arrow()["id"].to_pylist()) == [1, 2]
     assert set(later.inspect.health()["check"].to_pylist()) == {"nothing pending"}
+
+
+def test_clean_that_apache_hudi_completed_meanwhile_is_not_completed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Apache Hudi knows no lock of cleans: both delete the same files."""
+    monkeypatch.setattr("pyhudi.service.cleaning.inline_cleaning._FEW", 0)
+    table = table_with_pending_clean()
+    run_tasks = Cleaning.run_tasks
+
+    def run_by_both(service: Cleaning, runner: ServiceRunner, work: CleanWork) -> int:
+        deleted = run_tasks(service, runner, work)
+        with runner.locked() as locked:
+            complete_clean(locked, work, 0)
+        return deleted
+
+    monkeypatch.setattr(Cleaning, "run_tasks", run_by_both)
+    with pytest.raises(ConflictError, match="completed by another process meanwhile"):
+        table.services.clean()
+    assert [one["state"] for one in cleans(table)] == ["completed"]
+    assert table.inspect.health().to_pylist() == []
