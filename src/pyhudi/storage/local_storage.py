@@ -243,7 +243,7 @@ class LocalStorage:
         except FileExistsError as error:
             raise AlreadyExistsError(f"file '{path}' of table {self.uri} exists already") from error
         finally:
-            os.unlink(temporary, dir_fd=folder)
+            _unlink(temporary, folder)  # who takes this process for dead may have deleted it
 
 
 def _write_temporary(name: str, data: bytes, folder: int) -> str:

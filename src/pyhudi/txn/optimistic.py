@@ -161,6 +161,15 @@ class OptimisticTransaction(Transaction):
         self.is_committed = True
         return committed
 
+    def check_not_deleted(self, error: BaseException) -> None:
+        """Look why a write failed: others delete the files, temporary ones too, of a writer that they take for dead.
+
+        Raises:
+            ConflictError: a file was missing, and others may take this writer for dead.
+        """
+        if isinstance(error.__cause__ or error, FileNotFoundError):
+            self._heartbeat.check_alive()
+
     def withdraw(self) -> None:
         """Take a write off the timeline that has written nothing."""
         with self._shared.lock() as now:
@@ -201,7 +210,10 @@ def begin_optimistic(
         except UnknownOutcomeError:
             raise
         except BaseException as error:
-            _roll_back(transaction, roll_back, lock, error)
+            try:
+                transaction.check_not_deleted(error)
+            finally:
+                _roll_back(transaction, roll_back, lock, error)
             raise
         if not transaction.is_committed:
             _roll_back(transaction, roll_back, lock, None)

@@ -5,6 +5,11 @@
 - Each snapshot equals the replay of a prefix of the commits: of all that were acknowledged before the read began, and of none that had not
   begun when it ended. A reader's snapshots do not go back.
 - What a reader was handed out as new are the records whose last change is among the new commits, once each.
+
+A delete sees the table as it was when it began. A key that was absent then, and that another change inserts meanwhile, stays: for that key
+the delete comes first in the order, although it completes later. The replay follows it only if the delete's own commit has no file in the
+partition of the key, the key was absent in a state that the delete may have seen, and no later state differs in another key of the
+delete.
 """
 
 from __future__ import annotations
@@ -12,7 +17,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +25,7 @@ from pyhudi.errors import UsageError
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
-from tests.unit.processes.workload import Change, first_change
+from tests.unit.processes.workload import Change, Rows, first_change
 
 Event = Mapping[str, Any]
 Row = tuple[int, str, int]
@@ -40,10 +45,11 @@ def read_events(folder: Path) -> list[Event]:
 
 @dataclass(frozen=True)
 class Commit:
-    """A completed commit, and the name of the write that made it, if a writer did."""
+    """A completed commit, the name of the write that made it, if a writer did, and the partitions that it has files in, if known."""
 
     name: str
     completed: str
+    partitions: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -69,16 +75,21 @@ def commits_of(table: HudiTable) -> list[Commit]:
     """Return all commits of a table, archived ones too, in the order of their completion."""
     timeline = load_full_timeline(table.storage, table.config).with_archived()
     metadata = [(one, load_commit_metadata(table.storage, table.config, timeline, one)) for one in timeline.data_instants()]
-    commits = [Commit(stated.extra_metadata.get("_write", ""), one.completed or "") for one, stated in metadata]
+    commits = [Commit(stated.extra_metadata.get("_write", ""), one.completed or "", frozenset(stated.stats)) for one, stated in metadata]
     return sorted(commits, key=lambda commit: commit.completed)
 
 
-def replay_of(commits: Sequence[Commit], changes: Mapping[str, Change]) -> Replay:
-    """Replay the named commits; others rewrite files and change no row."""
+def replay_of(commits: Sequence[Commit], changes: Mapping[str, Change], first_states: Mapping[str, int] | None = None) -> Replay:
+    """Replay the named commits; others rewrite files and change no row.
+
+    `first_states` has the number of commits that each write saw at least, by its name; others saw all that completed before them.
+    """
     states: list[dict[int, tuple[str, int]]] = [{}]
     changed: list[dict[int, int]] = [{}]
     for number, commit in enumerate(commits, 1):
         change = changes.get(commit.name)
+        if change is not None and change.kind == "delete":
+            change = _without_unseen(change, commit, states[min((first_states or {}).get(commit.name, number), number - 1) :])
         before, after = states[-1], states[-1] if change is None else change.apply(states[-1])
         named = set() if change is None else {row[0] for row in change.rows}
         touched = {key for key in after if key in named or before.get(key) != after[key]}
@@ -87,15 +98,48 @@ def replay_of(commits: Sequence[Commit], changes: Mapping[str, Change]) -> Repla
     return Replay(commits, states, changed)
 
 
+def _without_unseen(delete: Change, commit: Commit, possible: Sequence[Rows]) -> Change:
+    """Return a delete without the keys that it did not see; `possible` are those that it may have seen."""
+    unseen = [row for row in delete.rows if row[0] in possible[-1] and commit.partitions is not None and row[1] not in commit.partitions]
+    others = [row[0] for row in delete.rows if row not in unseen]
+    for state in reversed(possible) if unseen else ():
+        if any(state.get(key) != possible[-1].get(key) for key in others):
+            break
+        if not any(row[0] in state for row in unseen):
+            return replace(delete, rows=tuple(row for row in delete.rows if row not in unseen))
+    return delete
+
+
+def least_visible(commits: Sequence[Commit], events: Sequence[Event]) -> dict[str, int]:
+    """Return the number of the latest commit that was acknowledged before each write began."""
+    position = _positions(commits)
+    numbers, latest = dict[str, int](), 1
+    for event in events:
+        if event["kind"] == "begin":
+            numbers[event["name"]] = latest
+        elif event["kind"] == "done":
+            latest = max(latest, position.get(event["name"], 0))
+    return numbers
+
+
 def faults_of_history(table: HudiTable, events: Sequence[Event]) -> list[str]:
     """Return what is wrong with the events of a soak and the table that it left."""
+    return [*faults_of_events(commits_of(table), events), *faults_of_states(table, replay_of_events(commits_of(table), events))]
+
+
+def replay_of_events(commits: Sequence[Commit], events: Sequence[Event]) -> Replay:
+    """Replay the commits of the writes whose beginnings are among the events."""
     changes = {event["name"]: Change.from_json(event["change"]) for event in events if event["kind"] == "begin"}
-    replay = replay_of(commits_of(table), {**changes, "first": first_change()})
+    return replay_of(commits, {**changes, "first": first_change()}, least_visible(commits, events))
+
+
+def faults_of_events(commits: Sequence[Commit], events: Sequence[Event]) -> list[str]:
+    """Return what is wrong with the events of a soak that left these commits."""
+    replay = replay_of_events(commits, events)
     return [
         *(f"{event['who']}: {event['error']}" for event in events if event["kind"] == "failed"),
         *_faults_of_outcomes(replay, events),
         *_faults_of_order(replay, events),
-        *faults_of_states(table, replay),
         *_faults_of_snapshots(replay, events),
         *_faults_of_changes(replay, events),
     ]
@@ -112,7 +156,7 @@ def _faults_of_outcomes(replay: Replay, events: Sequence[Event]) -> Iterator[str
 
 
 def _faults_of_order(replay: Replay, events: Sequence[Event]) -> Iterator[str]:
-    position = _positions(replay)
+    position = _positions(replay.commits)
     latest, name_of_latest = 0, ""
     for event in events:
         number = position.get(event.get("name", ""), 0)
@@ -136,7 +180,7 @@ def faults_of_states(table: HudiTable, replay: Replay) -> Iterator[str]:
 
 
 def _faults_of_snapshots(replay: Replay, events: Sequence[Event]) -> Iterator[str]:
-    position = _positions(replay)
+    position = _positions(replay.commits)
     numbers: dict[tuple[Row, ...], list[int]] = {}
     for number in range(len(replay.states)):
         numbers.setdefault(tuple(replay.rows(number)), []).append(number)
@@ -165,8 +209,8 @@ def _faults_of_changes(replay: Replay, events: Sequence[Event]) -> Iterator[str]
             )
 
 
-def _positions(replay: Replay) -> dict[str, int]:
-    return {commit.name: number for number, commit in enumerate(replay.commits, 1) if commit.name}
+def _positions(commits: Sequence[Commit]) -> dict[str, int]:
+    return {commit.name: number for number, commit in enumerate(commits, 1) if commit.name}
 
 
 def _difference(what: str, rows: Sequence[tuple[Any, ...]], expected: Sequence[Row]) -> Iterator[str]:

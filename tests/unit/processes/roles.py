@@ -10,8 +10,8 @@ import json
 import os
 import random
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,11 @@ class Setting:
     #: Whether writers clean and archive after their commits, or leave that to the cleaner.
     inline: bool = False
     lock_provider: str = ""
+    #: Whether all writers insert and delete in partitions of their own only.
+    lasting: bool = False
+    heartbeat_ms: int = HEARTBEAT_MS
+    #: In place of those below.
+    other_options: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def options(self) -> dict[str, str]:
@@ -45,7 +50,7 @@ class Setting:
             **provider,
             "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
             "hoodie.write.num.retries.on.conflict.failures": "2",
-            "hoodie.client.heartbeat.interval_in_ms": str(HEARTBEAT_MS),
+            "hoodie.client.heartbeat.interval_in_ms": str(self.heartbeat_ms),
             "hoodie.client.heartbeat.tolerable.misses": str(MISSES),
             "hoodie.metadata.enable": str(self.metadata_table).lower(),
             "hoodie.clean.automatic": str(self.inline).lower(),
@@ -54,6 +59,7 @@ class Setting:
             "hoodie.keep.min.commits": "8",
             "hoodie.keep.max.commits": "12",
             "hoodie.write.lock.wait_time_ms": "20000",
+            **self.other_options,
         }
 
 
@@ -85,7 +91,7 @@ def write(role: Role) -> None:
     while True:
         count += 1
         name = f"{role.name}-{role.incarnation}-{count}"
-        change = next_change(chance, role.number, 1_000_000 * role.number + 10_000 * role.incarnation + count)
+        change = next_change(chance, role.number, 1_000_000 * role.number + 10_000 * role.incarnation + count, lasting=role.setting.lasting)
         role.note("begin", name=name, change=change.to_json())
         try:
             result = change.write(table, {**role.setting.options, "_write": name})

@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.testing.invariants import dangling_references, folders_without_metafile, garbage, timeline_faults
 from tests.unit.processes.history import faults_of_history, read_events
-from tests.unit.processes.roles import HEARTBEAT_MS, MISSES, Role, Setting, run
+from tests.unit.processes.roles import MISSES, Role, Setting, run
 from tests.unit.processes.workload import SCHEMA, first_change
 
 NAMES = ("writer1", "writer2", "writer3", "writer4", "compactor1", "cleaner1", "reader1", "reader2")
@@ -40,6 +40,7 @@ class Crew:
 
     folder: Path
     setting: Setting
+    names: Sequence[str] = NAMES
     pids: dict[str, int] = field(default_factory=dict)
     incarnations: Counter[str] = field(default_factory=Counter)
 
@@ -51,16 +52,23 @@ class Crew:
         pid = os.fork()
         if pid == 0:
             try:
+                os.setsid()
                 run(role)
             finally:
                 os._exit(0)
         self.pids[name] = pid
 
+    def signal(self, name: str, number: int) -> None:
+        """Send a signal to a process and those that it has started."""
+        with contextlib.suppress(ProcessLookupError):  # it has not come to its own session yet, or has ended
+            os.killpg(self.pids[name], number)
+            return
+        os.kill(self.pids[name], number)
+
     def kill(self, name: str) -> None:
         """Kill a process, and wait for its end."""
-        pid = self.pids.pop(name)
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
+        self.signal(name, signal.SIGKILL)
+        os.waitpid(self.pids.pop(name), 0)
 
     def restart_ended(self) -> None:
         """Start again whoever has ended with an error; the log says which."""
@@ -72,10 +80,14 @@ class Crew:
 
 @dataclass(frozen=True)
 class Disturbance:
-    """How often, in seconds on average, a process is killed or stopped, and for how long at most it is stopped."""
+    """How often, in seconds on average, a process is killed or stopped, and for how long at most it is stopped.
+
+    One of `slow` names, which takes long to start, is spared four times out of five.
+    """
 
     every_s: float = 2.0
     longest_stop_s: float = 4.0
+    slow: frozenset[str] = frozenset()
 
 
 def create(folder: Path, setting: Setting) -> None:
@@ -108,12 +120,14 @@ def disturb(crew: Crew, seconds: float, disturbance: Disturbance, chance: random
             _resume(crew, name, stopped)
         crew.restart_ended()
         name = chance.choice(sorted(crew.pids.keys() - stopped))
+        if name in disturbance.slow and chance.random() < 0.8:
+            continue
         if chance.random() < 0.5:
             crew.kill(name)
             crew.start(name)
             counts["kills"] += 1
         elif len(stopped) < 2:
-            os.kill(crew.pids[name], signal.SIGSTOP)
+            crew.signal(name, signal.SIGSTOP)
             stopped[name] = time.monotonic() + chance.uniform(0.1, disturbance.longest_stop_s)
             counts["stops"] += 1
     for name in list(stopped):
@@ -123,15 +137,14 @@ def disturb(crew: Crew, seconds: float, disturbance: Disturbance, chance: random
 
 def _resume(crew: Crew, name: str, stopped: dict[str, float]) -> None:
     del stopped[name]
-    os.kill(crew.pids[name], signal.SIGCONT)
+    crew.signal(name, signal.SIGCONT)
 
 
 @contextlib.contextmanager
-def crew_at_work(folder: Path, setting: Setting) -> Iterator[Crew]:
+def crew_at_work(crew: Crew) -> Iterator[Crew]:
     """Start all processes, and kill them at the end."""
-    crew = Crew(folder, setting)
     try:
-        for name in NAMES:
+        for name in crew.names:
             crew.start(name)
         yield crew
     finally:
@@ -139,13 +152,14 @@ def crew_at_work(folder: Path, setting: Setting) -> Iterator[Crew]:
             crew.kill(name)
 
 
-def soak(folder: Path, setting: Setting, seconds: float, seed: int, disturbance: Disturbance) -> tuple[list[str], dict[str, int]]:
+def soak(crew: Crew, seconds: float, seed: int, disturbance: Disturbance) -> tuple[list[str], dict[str, int]]:
     """Let the processes work for so long, and return what is wrong with the table and with what they saw, and what happened how often."""
+    folder, setting = crew.folder, crew.setting
     folder.mkdir(parents=True)
     create(folder, setting)
-    with crew_at_work(folder, setting) as crew:
+    with crew_at_work(crew):
         counts = disturb(crew, seconds, disturbance, random.Random(seed))
-    time.sleep(HEARTBEAT_MS * (MISSES + 1) / 1000)
+    time.sleep(setting.heartbeat_ms * (MISSES + 1) / 1000)
     table = HudiTable(LocalStorage(str(folder / "table")), engine=LocalEngine(threads=1))
     events = read_events(folder)
     faults = [*_finish(table, setting), *faults_of_history(table, events), *_faults_at_rest(table)]
@@ -185,7 +199,7 @@ def main() -> None:
     parser.add_argument("--every", type=float, default=2.0)
     given = parser.parse_args()
     setting = Setting(given.kind, given.version, not given.no_metadata_table, given.inline, given.lock_provider)
-    faults, counts = soak(given.folder, setting, given.seconds, given.seed, Disturbance(given.every))
+    faults, counts = soak(Crew(given.folder, setting), given.seconds, given.seed, Disturbance(given.every))
     sys.stdout.write(json.dumps({"faults": faults, "counts": counts}) + "\n")
 
 

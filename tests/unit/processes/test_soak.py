@@ -13,13 +13,14 @@ import pytest
 
 import pyhudi.errors
 from tests.unit.processes.history import Commit, replay_of
-from tests.unit.processes.workload import SHARED, Change, first_change
+from tests.unit.processes.workload import SHARED, Change
 
 REPOSITORY = Path(__file__).parents[3]
 SOURCES = Path(pyhudi.errors.__file__).parents[1]
 #: Of all slow cases together, in seconds.
 SOAK_S = float(os.environ.get("PYHUDI_SOAK_SECONDS", "600"))
 LOCK_FILE = "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider"
+FIRST = Change("upsert", ((900, SHARED, 0), (901, SHARED, 0)))
 CASES = [
     ("COPY_ON_WRITE", 9, ()),
     ("MERGE_ON_READ", 9, ()),
@@ -60,7 +61,7 @@ def test_the_same_for_minutes_for_each_kind_of_table(kind: str, version: int, mo
 
 def test_the_replay_knows_which_records_are_new_since_a_commit() -> None:
     changes = {
-        "first": first_change(),
+        "first": FIRST,
         "a": Change("upsert", ((1, "x", 1), (2, "x", 1))),
         "b": Change("add", ((900, SHARED, 0),)),
         "c": Change("delete", ((1, "x", 0),)),
@@ -72,3 +73,27 @@ def test_the_replay_knows_which_records_are_new_since_a_commit() -> None:
     assert replay.rows_between("1", "4") == [(900, SHARED, 1)]
     assert replay.rows_between("0", "4") == [(2, "x", 1), (900, SHARED, 1)]
     assert replay.rows_between(None, "5") == replay.rows(6)
+
+
+def test_a_delete_comes_first_for_a_key_only_if_it_cannot_have_seen_it() -> None:
+    changes = {
+        "first": FIRST,
+        "a": Change("upsert", ((1, "x", 1),)),
+        "b": Change("upsert", ((910, SHARED, 2),)),
+        "c": Change("delete", ((1, "x", 0), (910, SHARED, 0))),
+    }
+    commits = [Commit(name, str(number)) for number, name in enumerate(["first", "a", "b"])]
+    own, both = frozenset({"x"}), frozenset({"x", SHARED})
+
+    def rows_after(partitions: frozenset[str], least: int, before: list[Commit] = commits) -> list[int]:
+        replay = replay_of([*before, Commit("c", "9", partitions)], changes, {"c": least})
+        return [row[0] for row in replay.rows(len(before) + 1)]
+
+    assert rows_after(own, 2) == [900, 901, 910]  # it began before b was acknowledged, and deleted only the key that it saw
+    assert rows_after(own, 3) == [900, 901]  # b was acknowledged before it began: the row that is still there is a lost delete
+    assert rows_after(both, 2) == [900, 901]  # it has deleted the key, so it saw it
+    again = [*commits, Commit("a", "3", own)]
+    assert rows_after(own, 2, again) == [900, 901, 910]  # what "a" changed again is as it was
+    changed = [*commits, Commit("d", "3", own)]
+    changes["d"] = Change("upsert", ((1, "x", 7),))
+    assert rows_after(own, 2, changed) == [900, 901]  # no state has key 1 as the delete found it and lacks key 910

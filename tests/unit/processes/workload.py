@@ -17,6 +17,8 @@ SHARED = "shared"
 #: Records that writers only add to, so that each lost update shows in the sum.
 COUNTERS = (900, 901)
 _SHARED_KEYS = range(910, 916)
+#: Records that are there from the beginning and are never deleted: Apache Hudi compares file groups, so two writers may insert one key.
+LASTING = range(920, 926)
 _OWN_KEYS = 8
 
 #: City and value by record key.
@@ -67,14 +69,17 @@ class Change:
 
 def first_change() -> Change:
     """Return what the table holds at the beginning."""
-    return Change("upsert", tuple((key, SHARED, 0) for key in COUNTERS))
+    return Change("upsert", tuple((key, SHARED, 0) for key in (*COUNTERS, *LASTING)))
 
 
-def next_change(chance: random.Random, writer: int, value: int) -> Change:
-    """Return a change of a writer to its own partition, to the shared one, or to both at once."""
+def next_change(chance: random.Random, writer: int, value: int, *, lasting: bool = False) -> Change:
+    """Return a change of a writer to its own partition, to the shared one, or to both at once.
+
+    With `lasting`, it inserts and deletes in its own only.
+    """
     own = f"city{writer}"
     mine = [(100 * writer + number, own, value) for number in chance.sample(range(_OWN_KEYS), 2)]
-    shared = (chance.choice(_SHARED_KEYS), SHARED, value)
+    shared = (chance.choice(LASTING if lasting else _SHARED_KEYS), SHARED, value)
     match chance.randrange(12):
         case 0 | 1 | 2 | 3:
             return Change("upsert", tuple(mine))
@@ -85,7 +90,7 @@ def next_change(chance: random.Random, writer: int, value: int) -> Change:
         case 7 | 8:
             return Change("add", ((chance.choice(COUNTERS), SHARED, 0),))
         case 9:
-            return Change("delete", (chance.choice((mine[0], shared)),))
+            return Change("delete", (chance.choice((mine[0], mine[1] if lasting else shared)),))
         case 10:
             return Change("overwrite", tuple(mine), own)
-    return Change("drop", partition=own) if chance.random() < 0.3 else Change("delete", (mine[0], shared))
+    return Change("drop", partition=own) if chance.random() < 0.3 else Change("delete", (mine[0], mine[1] if lasting else shared))

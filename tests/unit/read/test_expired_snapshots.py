@@ -52,6 +52,18 @@ def test_a_read_that_was_overtaken_by_a_clean_begins_again(table: HudiTable, mon
     assert table.count() == 2
 
 
+@pytest.mark.parametrize("change", ["update", "delete", "merge"])
+def test_a_change_whose_read_was_overtaken_by_a_clean_begins_again(table: HudiTable, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    suspended(monkeypatch, lambda: write_and_clean(table), 1)
+    if change == "update":
+        assert table.update({"value": "value + 10"}, "id = 1").updated == 1
+    elif change == "delete":
+        assert table.delete(where="id = 1").deleted == 1
+    else:
+        assert table.merge([ride(1)]).when_matched_update({"value": "target.value + 10"}).execute().updated == 1
+    assert rows_of(table) == [*([] if change == "delete" else [ride(1, value=13)]), ride(2, "rome", 3)]
+
+
 def test_writes_and_other_actions_do_not_disturb_a_snapshot(table: HudiTable) -> None:
     snapshot = open_snapshot(table.storage, SnapshotQuery())
     table.overwrite([ride(3, value=4)], options=QUIET)

@@ -7,22 +7,25 @@ import random
 import threading
 import time
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from pyhudi.errors import ConflictError, OptionError, StorageError
 from pyhudi.locks.renewal import Renewal
 from pyhudi.spec.options import resolve
+from pyhudi.storage import local_storage
 from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.testing.fault_injection import Crashed
 from pyhudi.testing.intercepted_storage import Call, InterceptedStorage
+from pyhudi.testing.invariants import garbage
 from pyhudi.testing.lockstep import Lockstep
-from pyhudi.timeline.clock import SystemClock
+from pyhudi.timeline.clock import SystemClock, now_millis
 from pyhudi.txn.heartbeat_settings import HeartbeatSettings, heartbeat_settings
 from pyhudi.txn.heartbeats import Heartbeat, heartbeat_path, is_alive
-from tests.unit.table.tables import make_table, ride
+from tests.unit.table.tables import make_table, ride, rows_of
 
 T = "20240101000000000"
 _SHORT = HeartbeatSettings(interval_ms=20, tolerable_misses=1000)
@@ -220,3 +223,35 @@ def test_write_that_cannot_be_put_on_the_timeline_sends_no_heartbeats_any_more(m
         table.upsert([ride(1)], options=options)
     assert table.storage.file_names(".hoodie/.heartbeat") == ()
     assert [renewal._end.is_set() for renewal in started] == [True]
+
+
+@pytest.mark.parametrize("held_up_ms", [0, 200_000])
+def test_writer_whose_temporary_file_is_deleted_by_a_rollback_has_lost_to_it(held_up_ms: int, tmp_path, monkeypatch) -> None:
+    """Those of others find the file of a process that is stopped while it writes it."""
+    table, late = make_table(LocalStorage(str(tmp_path))), [0]
+    write_temporary = local_storage._write_temporary
+
+    def stopped(name: str, data: bytes, folder: int) -> str:
+        temporary = write_temporary(name, data, folder)
+        if name.endswith(".inflight"):
+            os.unlink(temporary, dir_fd=folder)
+            late[0] = held_up_ms
+        return temporary
+
+    monkeypatch.setattr(local_storage, "_write_temporary", stopped)
+    monkeypatch.setattr("pyhudi.txn.heartbeats.now_millis", lambda clock: now_millis(clock) + late[0])
+    with pytest.raises(ConflictError if held_up_ms else StorageError, match="rolled this write back" if held_up_ms else "No such file"):
+        table.upsert([ride(1)], options={"hoodie.write.concurrency.mode": "optimistic_concurrency_control"})
+    assert (rows_of(table), garbage(table.storage)) == ([], [])
+
+
+def test_created_file_whose_temporary_name_was_deleted_is_there(tmp_path, monkeypatch) -> None:
+    storage, link = LocalStorage(str(tmp_path)), os.link
+
+    def linked(source: str, target: str, **where: Any) -> None:
+        link(source, target, **where)
+        os.unlink(source, dir_fd=where["src_dir_fd"])
+
+    monkeypatch.setattr(os, "link", linked)
+    storage.create("file", b"content")
+    assert storage.read("file") == b"content"

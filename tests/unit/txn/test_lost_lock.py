@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -119,6 +119,26 @@ def test_index_build_that_lost_its_lock_is_not_shown_to_readers(tmp_path: Path, 
     HudiTable(storage).services.index("by_city", "city")
     assert HudiTable(storage).inspect.health().num_rows == 0
     assert [row["id"] for row in HudiTable(storage).to_arrow(filter="city = 'rome'").to_pylist()] == [1]
+
+
+@pytest.mark.parametrize("action", ["savepoint", "restore", "indexing"])
+def test_service_that_loses_its_lock_when_it_completes_stays_pending(tmp_path: Path, action: str) -> None:
+    """Between the last look at the lock and the completed file there is no other call, for which the process may be stopped."""
+    storage = LocalStorage(str(tmp_path / "t"))
+    table = make_table(storage)
+    first = table.upsert([ride(1)]).instant
+    table.upsert([ride(1, value=2)])
+    locks = tmp_path / "t" / ".hoodie" / ".locks"
+    losing = HudiTable(_Loses(storage, lambda: shutil.rmtree(locks, ignore_errors=True), "stat", f".{action}."))
+    actions: dict[str, Callable[[], object]] = {
+        "savepoint": losing.savepoint,
+        "restore": lambda: losing.restore(first),
+        "indexing": lambda: losing.services.index("record_index"),
+    }
+    with pytest.raises(LockLostError, match=f"while {action} "):
+        actions[action]()
+    assert _timeline(tmp_path, f".{action}.inflight")
+    assert not [name for name in _timeline(tmp_path, f".{action}") if "_" in name]
 
 
 class _Taken(InterceptedStorage):

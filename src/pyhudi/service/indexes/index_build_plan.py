@@ -5,6 +5,7 @@ Rules: `ScheduleIndexActionExecutor`, `HoodieIndexPlan`; docs/design/0077-index-
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
@@ -19,6 +20,7 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties, store_properties
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.timeline import Timeline
+from pyhudi.txn.commit_checks import check_lock_held
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.metadata_updates import time_of_service
 
@@ -41,7 +43,7 @@ def complete_instant(table: LockedTable, build: Instant, partitions: Collection[
     """Complete an inflight build."""
     last = table.timeline.last_completed()
     content = encode_indexing_done(indexed(partitions, "" if last is None else last.requested), sync=table.ids.sync_marker())
-    table.writer.complete(build, table.times.next(), content)
+    table.writer.complete(build, table.times.next(), content, functools.partial(check_lock_held, table, build))
 
 
 def with_definitions(table: LockedTable, definitions: Mapping[str, IndexDefinition]) -> LockedTable:

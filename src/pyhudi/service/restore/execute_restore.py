@@ -9,6 +9,7 @@ restore is complete: by it a restore that was cut off continues.
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Iterable
 from dataclasses import replace
@@ -65,8 +66,8 @@ def execute_restore(table: LockedTable, plan: RestorePlan, restore: Instant | No
         rollbacks=rollbacks,
         instants=plan.instants,
     )
-    check_lock_held(table, restore)
-    table.writer.complete(restore, table.times.next(), encode_restore_metadata(metadata, sync=table.ids.sync_marker()))
+    content = encode_restore_metadata(metadata, sync=table.ids.sync_marker())
+    table.writer.complete(restore, table.times.next(), content, functools.partial(check_lock_held, table, restore))
     _forget_rollbacks(table.reload(), plan.savepoint or min((info.time for info in plan.instants), default=restore.requested))
     return replace(
         planned,

@@ -7,6 +7,8 @@ an inflight file behind when it fails between the two; the next savepoint of tha
 
 from __future__ import annotations
 
+import functools
+
 from pyhudi.codec.actions.plan_codec import encode_savepoint
 from pyhudi.errors import UsageError
 from pyhudi.fsview.file_system_view import FileSystemView
@@ -92,5 +94,5 @@ def _publish(table: LockedTable, time: str, content: SavepointMetadata) -> None:
     inflight = next((one for one in table.timeline.find(time) if one.action is Action.SAVEPOINT), None)
     if inflight is None:
         inflight = table.writer.request(Action.SAVEPOINT, time)
-    check_lock_held(table, inflight)
-    table.writer.complete(inflight, table.times.next(), encode_savepoint(content, sync=table.ids.sync_marker()))
+    encoded = encode_savepoint(content, sync=table.ids.sync_marker())
+    table.writer.complete(inflight, table.times.next(), encoded, functools.partial(check_lock_held, table, inflight))

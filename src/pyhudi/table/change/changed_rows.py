@@ -1,4 +1,7 @@
-"""The rows that an update or a merge writes, and how: they are stored where they were read, as those of UPDATE and MERGE of SQL."""
+"""The rows that a delete, an update or a merge writes, and how: they are stored where they were read, as those of UPDATE and MERGE of SQL.
+
+A read that a clean overtakes begins again: nothing was written yet.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from pyhudi.read.execute import Selection, narrow, read_table
-from pyhudi.schema.meta_columns import META_FIELDS
+from pyhudi.read.snapshot.cleaned_states import reread_when_deleted
+from pyhudi.schema.meta_columns import FILE_NAME, META_FIELDS, PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.visibility import Visibility
@@ -33,6 +37,28 @@ class ChangedRows:
     columns: tuple[str, ...] | None
 
 
+@reread_when_deleted
+def rows_to_delete(storage: Storage, config: TableConfig, where: Condition) -> ChangedRows:
+    """Return the rows that a condition is true for, as those of a delete.
+
+    Args:
+        storage: the table's storage.
+        config: its properties.
+        where: which rows.
+
+    Raises:
+        UsageError: the condition is wrong.
+    """
+    if not config.populate_meta_fields:
+        # No column says where a row is: its key is computed, and looked up.
+        named = selection(storage, config.naming_columns, where, None, "snapshot", meta_columns=False)
+        return ChangedRows(Operation.DELETE, read_table(named), prepped=False, read_snapshot=None, columns=None)
+    chosen = selection(storage, [RECORD_KEY, PARTITION_PATH, FILE_NAME], where, None, "snapshot", meta_columns=False)
+    visible = chosen.snapshot.timeline.visibility
+    return ChangedRows(Operation.DELETE_PREPPED, read_table(chosen), prepped=True, read_snapshot=visible, columns=None)
+
+
+@reread_when_deleted
 def updated_rows(
     storage: Storage, config: TableConfig, options: Mapping[str, str], assigned: object, where: Condition | None
 ) -> ChangedRows:
@@ -99,6 +125,7 @@ def _needed_columns(chosen: Selection, expressions: Iterable[object]) -> Selecti
     return narrow(chosen, [name for name in chosen.columns if name not in meta or name in stated])
 
 
+@reread_when_deleted
 def merged_rows(
     storage: Storage, config: TableConfig, options: Mapping[str, str], source: MergeSource, clauses: Sequence[MergeClause]
 ) -> ChangedRows:

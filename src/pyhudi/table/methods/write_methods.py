@@ -8,19 +8,16 @@ import pyarrow as pa
 
 from pyhudi.errors import UsageError
 from pyhudi.progress import progress_bar
-from pyhudi.read.execute import read_table
 from pyhudi.read.filter.tuple_filter import FilterLike
-from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.options import merge_options
 from pyhudi.spec.visibility import Visibility
 from pyhudi.storage.defaults_file import default_write_options
 from pyhudi.table.change.assigned_values import Assignments
-from pyhudi.table.change.changed_rows import ChangedRows, MergeSource, merged_rows, plain_columns, updated_rows
+from pyhudi.table.change.changed_rows import ChangedRows, MergeSource, merged_rows, plain_columns, rows_to_delete, updated_rows
 from pyhudi.table.change.merge_builder import MergeBuilder
 from pyhudi.table.change.merge_rows import MergeClause, merge_keys
 from pyhudi.table.methods.read_methods import ReadMethods
-from pyhudi.table.read_table import selection
 from pyhudi.table.scan.other_names import advised
 from pyhudi.table.write_table import write
 from pyhudi.write.input.incoming_data import to_table
@@ -153,14 +150,7 @@ class WriteMethods(ReadMethods):
             return self._write(Operation.DELETE_PARTITION, None, options, partitions=partitions)
         if where is None:
             return self._write(Operation.DELETE, data, options)
-        if not self.config.populate_meta_fields:
-            # No column says where a row is: its key is computed, and looked up.
-            named = selection(self.storage, self.config.naming_columns, where, None, "snapshot", meta_columns=False)
-            return self._write(Operation.DELETE, read_table(named), options)
-        rows = selection(self.storage, [RECORD_KEY, PARTITION_PATH, FILE_NAME], where, None, "snapshot", meta_columns=False)
-        return self._write(
-            Operation.DELETE_PREPPED, read_table(rows), options, prepped=True, read_snapshot=rows.snapshot.timeline.visibility
-        )
+        return self._write_changes(rows_to_delete(self.storage, self.config, where), options)
 
     @advised
     @progress_bar("update")
