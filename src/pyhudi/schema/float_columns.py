@@ -16,25 +16,31 @@ from numpy.typing import NDArray
 
 from pyhudi.javacompat.float_text import float_text
 
-_TEXT_MIN: Final = 1e-3
-_TEXT_MAX: Final = 1e7
+#: Java prints the sizes between these with the shortest digits.
+TEXT_MIN: Final = 1e-3
+TEXT_MAX: Final = 1e7
 #: The bits of a float that is not negative, as a whole number, grow with it.
 _EXPONENT_BITS: Final = 23
-_TEXT_BITS: Final = np.array([_TEXT_MIN, _TEXT_MAX], np.float32).view(np.uint32)
+_TEXT_BITS: Final = np.array([TEXT_MIN, TEXT_MAX], np.float32).view(np.uint32)
 _SIGN_BIT: Final = np.uint32(0x7FFFFFFF)
 #: What stays in the processor's cache.
 _BLOCK_ROWS: Final = 1 << 14
 #: Less than half by more than the error of a product below 10^9.
-_NEARLY_HALF: Final = 0.49999
+NEARLY_HALF: Final = 0.49999
 
 
-def _powers_by_exponent() -> NDArray[np.float64]:
-    """Return by the exponent bits of a float the greatest power of ten whose reciprocal is greater than the distance to the next float."""
-    distances = (2.0 ** (bits - 127 - _EXPONENT_BITS) for bits in range(256))
-    return np.array([max((10.0**power for power in range(23) if 10.0**-power > distance), default=1.0) for distance in distances])
+def power_of_exponent(exponent: int) -> float:
+    """Return the greatest power of ten whose reciprocal is greater than the distance between floats of an exponent.
+
+    Example:
+        >>> power_of_exponent(0)
+        1000000.0
+    """
+    distance = 2.0 ** (exponent - _EXPONENT_BITS)
+    return max((10.0**power for power in range(23) if 10.0**-power > distance), default=1.0)
 
 
-_POWERS: Final = _powers_by_exponent()
+_POWERS: Final = np.array([power_of_exponent(bits - 127) for bits in range(256)])
 
 
 def float_strings(column: pa.Array) -> pa.StringArray:
@@ -47,7 +53,7 @@ def float_strings(column: pa.Array) -> pa.StringArray:
     shortest = column.cast(pa.string())
     strings = pc.if_else(pc.match_substring(shortest, "."), shortest, pc.binary_join_element_wise(shortest, ".0", ""))
     size = pc.abs(column)
-    is_plain = pc.and_(pc.greater_equal(size, _TEXT_MIN), pc.less(size, _TEXT_MAX)).fill_null(True)  # nulls are left as they are
+    is_plain = pc.and_(pc.greater_equal(size, TEXT_MIN), pc.less(size, TEXT_MAX)).fill_null(True)  # nulls are left as they are
     if pc.all(is_plain, min_count=0).as_py():
         return strings
     others = column.filter(pc.invert(is_plain))
@@ -99,7 +105,7 @@ def _shortest_decimals(floats: NDArray[np.float32], bits: NDArray[np.uint32]) ->
         powers *= 10.0
         scaled = doubles * powers
         whole = np.rint(scaled)
-        is_doubtful = np.abs(scaled - whole) > _NEARLY_HALF
+        is_doubtful = np.abs(scaled - whole) > NEARLY_HALF
         whole /= powers
     np.copyto(result, whole, where=pending)
     return result, is_doubtful & pending

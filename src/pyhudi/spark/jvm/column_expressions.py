@@ -86,6 +86,13 @@ class Expressions:
         types, propagates_null, nullable, deterministic = self.seq([]), True, True, True
         return self._new("objects.Invoke")(target, method, result, self.seq(arguments), types, propagates_null, nullable, deterministic)
 
+    def invoke_static(self, class_name: str, method: str, arguments: Sequence[JavaObject], result: JavaObject) -> JavaObject:
+        """Return a call of a static method of a class that all executors have; null arguments give null."""
+        types, propagates_null, nullable, deterministic = self.seq([]), True, True, True
+        return self._new("objects.StaticInvoke")(
+            self._class(class_name), result, method, self.seq(arguments), types, propagates_null, nullable, deterministic, self._none
+        )
+
     def new(self, class_name: str, arguments: Sequence[JavaObject]) -> JavaObject:
         """Return a call of a constructor that takes exactly these arguments."""
         types = self.seq([argument.dataType() for argument in arguments])
@@ -147,3 +154,8 @@ class Expressions:
 def sql_of(session: SparkSession, column: Column) -> str:
     """Return a column's expression as SQL that Spark's parser reads back."""
     return str(jvm.jvm_session(session).expression(column._jc).sql())  # noqa: SLF001 - no public name
+
+
+def column_of(session: SparkSession, expression: JavaObject) -> Column:
+    """Return a column that is an expression."""
+    return Column(jvm.companion(session, "classic.ExpressionUtils").column(expression))

@@ -25,6 +25,7 @@ from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.schema.promoted_rows import promoted_type
 from pyhudi.spark.jvm.spark_types import spark_type
+from pyhudi.spark.scan.float_sql import double_of_text, exact_double
 from pyhudi.spark.scan.partition_columns import partition_columns
 from pyhudi.spec.files.file_group import BaseFile
 from pyhudi.spec.instant import Action
@@ -43,14 +44,15 @@ _OLDEST: LruCache[tuple[str, str], str] = LruCache(1 << 10)
 class PromotedPart:
     """The files whose columns have the same types, as far as Spark does not read them under the table's.
 
-    `columns` are the table's data columns with those types, `values` SQL for each of them. `keys` are the parts of `all_keys`, of files
-    or commits, that are here; files of no other part are with the one that `is_today`.
+    `columns` are the table's data columns with those types, `values` SQL for each of them, which needs `with_powers` for `floats`. `keys`
+    are those of files or commits that are here; files of no other part are with the one that `is_today`.
     """
 
     columns: pa.Schema
     values: tuple[tuple[str, str], ...]
     keys: frozenset[str]
     is_today: bool = False
+    floats: tuple[str, ...] = ()
 
     @property
     def identity(self) -> str:
@@ -88,10 +90,11 @@ def promoted_parts(snapshot: Snapshot) -> list[PromotedPart]:
 
 def _part(columns: pa.Schema, types: tuple[pa.DataType, ...], keys: frozenset[str]) -> PromotedPart:
     stored = pa.schema([field.with_type(kind).with_nullable(True) for field, kind in zip(columns, types, strict=True)])
+    floats: list[str] = []
     values = tuple(
-        (field.name, _promote_column(quote_name(field.name), kind, field.type)) for field, kind in zip(columns, types, strict=True)
+        (field.name, _promote_column(quote_name(field.name), kind, field.type, floats)) for field, kind in zip(columns, types, strict=True)
     )
-    return PromotedPart(stored, values, keys)
+    return PromotedPart(stored, values, keys, floats=tuple(floats))
 
 
 def _may_be_promoted(table: pa.DataType) -> bool:
@@ -179,21 +182,23 @@ def _field_read_as(stored: pa.StructType, field: pa.Field) -> pa.Field:
     return field if index < 0 else field.with_type(_read_as(stored.field(index).type, field.type))
 
 
-def _promote_column(value: str, stored: pa.DataType, table: pa.DataType, depth: int = 0) -> str:
-    """Return SQL that turns a value of a file's type into the table's."""
+def _promote_column(value: str, stored: pa.DataType, table: pa.DataType, floats: list[str], depth: int = 0) -> str:
+    """Return SQL that turns a value of a file's type into the table's, and add the floats that it computes doubles of."""
     if stored.equals(table):
         return value
     if pt.is_struct(table):
         pairs = ((field.name, stored.field(index).type, field.type) for index, field in enumerate(table))
-        parts = (f"{text(name)}, {_promote_column(f'{value}.{quote_name(name)}', old, new, depth)}" for name, old, new in pairs)
+        parts = (f"{text(name)}, {_promote_column(f'{value}.{quote_name(name)}', old, new, floats, depth)}" for name, old, new in pairs)
         return f"IF({value} IS NULL, NULL, named_struct({', '.join(parts)}))"
     item = f"_x{depth}"
     if pt.is_list(table):
-        return f"transform({value}, {item} -> {_promote_column(item, stored.value_type, table.value_type, depth + 1)})"
+        return f"transform({value}, {item} -> {_promote_column(item, stored.value_type, table.value_type, floats, depth + 1)})"
     if pt.is_map(table):
-        return f"transform_values({value}, (_k{depth}, {item}) -> {_promote_column(item, stored.item_type, table.item_type, depth + 1)})"
-    exact = f"CAST({value} AS STRING)" if pt.is_float32(stored) else value  # so that 0.1 stays 0.1
-    return exact if pt.is_float32(stored) and pt.is_string(table) else f"CAST({exact} AS {spark_type(table, '').simpleString()})"
+        inner = _promote_column(item, stored.item_type, table.item_type, floats, depth + 1)
+        return f"transform_values({value}, (_k{depth}, {item}) -> {inner})"
+    if pt.is_float32(stored) and pt.is_float64(table):
+        return double_of_text(value) if depth else exact_double(value, floats)
+    return f"CAST({value} AS {spark_type(table, '').simpleString()})"
 
 
 def quote_name(name: str) -> str:

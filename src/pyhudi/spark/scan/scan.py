@@ -26,6 +26,7 @@ from pyhudi.spark.jvm.spark_types import spark_schema
 from pyhudi.spark.scan.default_partitions import PartitionSet, partition_sets
 from pyhudi.spark.scan.explain_hook import remember
 from pyhudi.spark.scan.file_index import ScanPart, SnapshotFileIndex, merges
+from pyhudi.spark.scan.float_sql import with_powers
 from pyhudi.spark.scan.partition_columns import partition_columns
 from pyhudi.spark.scan.promoted_files import PromotedPart, promoted_parts
 from pyhudi.spark.scan.row_mask import row_index_column, without_masked
@@ -112,7 +113,7 @@ def _scan_part(
         if of_skeletons
         else [F.col(name) for name in plan_schema.names if is_meta_column(name)]
     )
-    return frame.select(
+    return with_powers(session, frame, part.floats).select(
         *meta,
         *(F.expr(value).alias(name) for name, value in part.values),
         *(F.col(f"`{field.name}`") for field in missing),

@@ -17,6 +17,7 @@ from pyhudi.schema.internal.internal_schema import Field, FieldType, InternalSch
 from pyhudi.schema.internal.schema_history import SchemaHistory, history_of
 from pyhudi.schema.meta_columns import is_meta_column
 from pyhudi.spark.jvm.spark_types import spark_type
+from pyhudi.spark.scan.float_sql import double_of_text, exact_double
 from pyhudi.spec.files.file_group import BaseFile
 
 
@@ -24,8 +25,8 @@ from pyhudi.spec.files.file_group import BaseFile
 class VersionPart:
     """The files of some versions of the schema, whose columns have the same form.
 
-    `columns` are the data columns as those files have them, `values` SQL for each of the table's columns. Rows merged from log files
-    are with the part that `is_today`.
+    `columns` are the data columns as those files have them, `values` SQL for each of the table's columns, which needs `with_powers` for
+    `floats`. Rows merged from log files are with the part that `is_today`.
     """
 
     history: SchemaHistory
@@ -33,6 +34,7 @@ class VersionPart:
     columns: pa.Schema
     values: tuple[tuple[str, str], ...]
     is_today: bool
+    floats: tuple[str, ...] = ()
 
     @property
     def identity(self) -> str:
@@ -68,10 +70,11 @@ def version_parts(columns: pa.Schema) -> list[VersionPart]:
 def _part(history: SchemaHistory, versions: Sequence[InternalSchema], columns: pa.Schema) -> VersionPart:
     pairs = _as_stored(versions[0], history.current)
     stored = pa.schema([arrow_field(file).with_nullable(True) for _, file in pairs if file is not None])
-    values = tuple((field.name, _value(file, field)) for field, file in pairs)
+    floats: list[str] = []
+    values = tuple((field.name, _value(file, field, floats)) for field, file in pairs)
     known = {name for name, _ in values}
     assert known == set(columns.names), "the history's current version has the table's columns"
-    return VersionPart(history, frozenset(schema.version for schema in versions), stored, values, is_today=False)
+    return VersionPart(history, frozenset(schema.version for schema in versions), stored, values, is_today=False, floats=tuple(floats))
 
 
 def _as_stored(file: InternalSchema, today: InternalSchema) -> list[tuple[Field, Field | None]]:
@@ -79,36 +82,37 @@ def _as_stored(file: InternalSchema, today: InternalSchema) -> list[tuple[Field,
     return [(field, file.record.by_id(field.id)) for field in today.record.fields if not is_meta_column(field.name)]
 
 
-def _value(file: Field | None, today: Field) -> str:
+def _value(file: Field | None, today: Field, floats: list[str]) -> str:
     if file is None:
         return _null(today)
-    return _convert_column(_quote_name(file.name), file.type, today.type)
+    return _convert_column(_quote_name(file.name), file.type, today.type, floats)
 
 
 def _null(field: Field) -> str:
     return f"CAST(NULL AS {_ddl(field.type)})"
 
 
-def _convert_column(value: str, file: FieldType, today: FieldType, depth: int = 0) -> str:
-    """Return SQL that turns a value of a file's type into today's."""
+def _convert_column(value: str, file: FieldType, today: FieldType, floats: list[str], depth: int = 0) -> str:
+    """Return SQL that turns a value of a file's type into today's, and add the floats that it computes doubles of."""
     if file == today:
         return value
     if isinstance(file, RecordType) and isinstance(today, RecordType):
         parts = []
         for field in today.fields:
             stored = file.by_id(field.id)
-            part = (
-                _null(field) if stored is None else _convert_column(f"{value}.{_quote_name(stored.name)}", stored.type, field.type, depth)
-            )
+            inner = f"{value}.{_quote_name(stored.name)}" if stored is not None else ""
+            part = _null(field) if stored is None else _convert_column(inner, stored.type, field.type, floats, depth)
             parts.append(f"'{field.name}', {part}")
         return f"IF({value} IS NULL, NULL, named_struct({', '.join(parts)}))"
     item = f"_x{depth}"
     if isinstance(file, ListType) and isinstance(today, ListType):
-        return f"transform({value}, {item} -> {_convert_column(item, file.element.type, today.element.type, depth + 1)})"
+        return f"transform({value}, {item} -> {_convert_column(item, file.element.type, today.element.type, floats, depth + 1)})"
     if isinstance(file, MapType) and isinstance(today, MapType):
-        inner = _convert_column(item, file.value.type, today.value.type, depth + 1)
+        inner = _convert_column(item, file.value.type, today.value.type, floats, depth + 1)
         return f"transform_values({value}, (_k{depth}, {item}) -> {inner})"
-    text = f"CAST({value} AS STRING)" if file == "float" and today != "string" else value  # so that 0.1 stays 0.1
+    if file == "float" and today == "double":
+        return double_of_text(value) if depth else exact_double(value, floats)
+    text = f"CAST({value} AS STRING)" if file == "float" else value  # so that a decimal has the digits of the text
     return f"CAST({text} AS {_ddl(today)})"
 
 

@@ -63,6 +63,11 @@ class BootstrapPart:
         return self.inner.values
 
     @property
+    def floats(self) -> tuple[str, ...]:
+        """SQL of the floats for which `values` needs `with_powers`."""
+        return () if self.inner is None else self.inner.floats
+
+    @property
     def is_today(self) -> bool:
         """Whether rows merged from log files are with this part."""
         return not self.of_skeletons and (self.inner is None or self.inner.is_today)
