@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from pyhudi.service.upgrade.version_change import VersionChange
     from pyhudi.spec.actions.rollback import RollbackPlan
     from pyhudi.sql.enable import disable, enable
+    from pyhudi.sync.catalog_sync import CatalogColumn, CatalogEntry, CatalogSync
+    from pyhudi.sync.custom_catalog import CatalogProvider, register_catalog
     from pyhudi.sync.sync_result import SyncResult
     from pyhudi.table.change.merge_builder import MergeBuilder
     from pyhudi.table.explain import UpsertExplanation
@@ -51,6 +53,10 @@ if TYPE_CHECKING:
 __all__ = [
     "ArchivalResult",
     "BulkInsertPartitioner",
+    "CatalogColumn",
+    "CatalogEntry",
+    "CatalogProvider",
+    "CatalogSync",
     "CleanFilesRepair",
     "CleanResult",
     "ClusteringResult",
@@ -90,6 +96,7 @@ __all__ = [
     "enable",
     "errors",
     "list_tables",
+    "register_catalog",
     "register_commit_callback",
     "register_key_generator",
     "register_lock_provider",
@@ -103,6 +110,10 @@ __all__ = [
 _MODULES = {
     "ArchivalResult": "pyhudi.service.archival.archival_result",
     "BulkInsertPartitioner": "pyhudi.write.options.bulk_partitioner",
+    "CatalogColumn": "pyhudi.sync.catalog_sync",
+    "CatalogEntry": "pyhudi.sync.catalog_sync",
+    "CatalogProvider": "pyhudi.sync.custom_catalog",
+    "CatalogSync": "pyhudi.sync.catalog_sync",
     "CleanFilesRepair": "pyhudi.table.repair.repair_result",
     "CleanResult": "pyhudi.service.cleaning.clean_result",
     "ClusteringResult": "pyhudi.service.clustering.clustering_result",
@@ -140,6 +151,7 @@ _MODULES = {
     "disable": "pyhudi.sql.enable",
     "enable": "pyhudi.sql.enable",
     "list_tables": "pyhudi.table.find_tables",
+    "register_catalog": "pyhudi.sync.custom_catalog",
     "register_commit_callback": "pyhudi.service.reporting.commit_callback",
     "register_key_generator": "pyhudi.keygen.user",
     "register_lock_provider": "pyhudi.locks.custom_lock",

@@ -16,10 +16,21 @@ COMMANDS: Final = {
     f"{_UTILITIES}HoodieDropPartitionsTool": ("drop-partitions",),
     f"{_UTILITIES}HoodieMetadataTableValidator": ("validate",),
     f"{_UTILITIES}HoodieDataTableValidator": ("validate",),
+    f"{_UTILITIES}streamer.HoodieStreamer": ("bootstrap",),
+    f"{_UTILITIES}deltastreamer.HoodieDeltaStreamer": ("bootstrap",),
+    "org.apache.hudi.hive.HiveSyncTool": ("sync", "hive"),
+    "org.apache.hudi.aws.sync.AwsGlueCatalogSyncTool": ("sync", "glue"),
 }
 
 
-def command_of(name: str) -> str | None:
-    """Return the command of a class, by its full or its short name; None when there is none."""
-    words = COMMANDS.get(name) or COMMANDS.get(f"{_UTILITIES}{name}")
-    return None if words is None else words[0]
+_BY_SHORT_NAME: Final = {name.rpartition(".")[2]: words for name, words in COMMANDS.items()}
+
+
+def command_of(name: str) -> tuple[str, ...]:
+    """Return the words of the command of a class, by its full or its short name; the name itself when there is none.
+
+    Example:
+        >>> command_of("org.apache.hudi.hive.HiveSyncTool"), command_of("clean")
+        (('sync', 'hive'), ('clean',))
+    """
+    return COMMANDS.get(name) or _BY_SHORT_NAME.get(name) or (name,)

@@ -71,11 +71,14 @@ class _Commands(CommandGroup):
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Return a command by its name, or by that of the class of Hudi that it stands for."""
-        known = command_of(name) or name
+        known, *words = command_of(name)
         if known not in _MODULES:
             return super().get_command(context, name)
         module = importlib.import_module(f"pyhudi.cli.{_MODULES[known]}")
-        command: click.Command = getattr(module, known.replace("-", "_"))
+        command: click.Command | None = getattr(module, known.replace("-", "_"))
+        for word in words:
+            assert isinstance(command, click.Group), "only a group has commands"
+            command = command.get_command(context, word)
         return command
 
     def list_commands(self, context: click.Context) -> list[str]:  # noqa: ARG002 - click's argument

@@ -16,7 +16,7 @@ import itertools
 import os
 import shutil
 import stat as stat_bits
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -27,7 +27,7 @@ from pyhudi.storage.entry_kinds import entry_status, is_file, not_a_file, status
 from pyhudi.storage.file_lock import FileLock
 from pyhudi.storage.lock_record import LOCK_FILE, check_lock_inside
 from pyhudi.storage.storage_paths import is_absent, open_folder, split_file_path, split_path
-from pyhudi.storage.storage_protocol import FileStatus, HeldLock, check_content
+from pyhudi.storage.storage_protocol import FileStatus, HeldLock, Storage, check_content
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _NAMED_LOCK_FILE = ".hoodie/.locks/pyhudi-{name}.lock"
@@ -77,6 +77,17 @@ class LocalStorage:
             try:
                 with open_folder(self.root, split_path(path)) as folder, os.scandir(folder) as entries:
                     return tuple(sorted(entry.name for entry in entries if is_file(self.uri, path, entry)))
+            except OSError as error:
+                if not is_absent(error):
+                    raise
+                return ()
+
+    def link_names(self, path: str) -> tuple[str, ...]:
+        """Return the names of the links in a folder, sorted, which listings leave out."""
+        with self._translate_error(path):
+            try:
+                with open_folder(self.root, split_path(path)) as folder, os.scandir(folder) as entries:
+                    return tuple(sorted(entry.name for entry in entries if entry.is_symlink()))
             except OSError as error:
                 if not is_absent(error):
                     raise
@@ -273,3 +284,33 @@ def _hadoop_checksum(name: str) -> str:
 def _unlink(name: str, folder: int) -> None:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(name, dir_fd=folder)
+
+
+def real_uri(storage: Storage) -> str:
+    """Return the URI of a storage, without the links that lead to a local one.
+
+    Example:
+        >>> real_uri(table.storage) == table.storage.uri
+        True
+    """
+    return os.path.realpath(storage.uri) if isinstance(storage, LocalStorage) else storage.uri
+
+
+def link_names(storage: Storage, path: str) -> tuple[str, ...]:
+    """Return the names of the links in a folder of a storage, which listings leave out."""
+    return storage.link_names(path) if isinstance(storage, LocalStorage) else ()
+
+
+def missing_folders(storage: Storage) -> tuple[str, ...]:
+    """Return the base of a local storage and the folders above it, as far as they do not exist, innermost first."""
+    if not isinstance(storage, LocalStorage):
+        return ()
+    base = Path(storage.root)
+    return tuple(str(folder) for folder in (base, *base.parents) if not folder.exists())
+
+
+def remove_empty_folders(folders: Sequence[str]) -> None:
+    """Remove local folders, innermost first, until one is not empty."""
+    with contextlib.suppress(OSError):
+        for folder in folders:
+            Path(folder).rmdir()

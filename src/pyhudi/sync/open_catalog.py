@@ -6,16 +6,19 @@ import contextlib
 
 from pyhudi.clients.metastore_client import check_addresses, connect, load_bindings
 from pyhudi.sync.catalog_sync import CatalogSync
+from pyhudi.sync.custom_catalog import catalog_provider
 from pyhudi.sync.glue_catalog import GlueCatalog
 from pyhudi.sync.glue_client import connect_glue, load_client
 from pyhudi.sync.hive_metastore import HiveMetastore
 from pyhudi.sync.hive_server import HiveServer
-from pyhudi.sync.server_client import JDBC_URL, connect_server, load_driver
-from pyhudi.sync.sync_settings import CatalogKind, SyncSettings
+from pyhudi.sync.server_client import connect_server, load_driver
+from pyhudi.sync.sync_settings import JDBC_URL, CatalogKind, SyncSettings
 
 
-def catalog_name(settings: SyncSettings, kind: CatalogKind) -> str:
+def catalog_name(settings: SyncSettings, kind: CatalogKind | str) -> str:
     """Return how messages call a catalog."""
+    if not isinstance(kind, CatalogKind):
+        return kind
     if kind is CatalogKind.GLUE:
         return "AWS Glue"
     if kind is CatalogKind.HMS:
@@ -23,12 +26,15 @@ def catalog_name(settings: SyncSettings, kind: CatalogKind) -> str:
     return f"HiveServer2 {settings.options.text(JDBC_URL)}"
 
 
-def check_client(settings: SyncSettings, kind: CatalogKind) -> None:
+def check_client(settings: SyncSettings, kind: CatalogKind | str) -> None:
     """See that the client of a catalog is installed, and that the addresses of a metastore are some; nothing is connected.
 
     Raises:
         OptionError: it is not, or they are not.
     """
+    if not isinstance(kind, CatalogKind):
+        catalog_provider(kind)
+        return
     if kind is CatalogKind.GLUE:
         load_client()
         return
@@ -38,7 +44,7 @@ def check_client(settings: SyncSettings, kind: CatalogKind) -> None:
         load_driver()
 
 
-def open_catalog(settings: SyncSettings, kind: CatalogKind) -> CatalogSync:
+def open_catalog(settings: SyncSettings, kind: CatalogKind | str) -> CatalogSync:
     """Connect with a catalog.
 
     Raises:
@@ -46,6 +52,8 @@ def open_catalog(settings: SyncSettings, kind: CatalogKind) -> CatalogSync:
         CatalogError: it does not answer.
     """
     check_client(settings, kind)
+    if not isinstance(kind, CatalogKind):
+        return catalog_provider(kind).open_catalog(settings.options.given, settings.database)
     if kind is CatalogKind.GLUE:
         skip_archive = settings.options.flag("hoodie.datasource.meta.sync.glue.skip_table_archive")
         return GlueCatalog(connect_glue(settings.options), settings.database, skip_archive=skip_archive)

@@ -70,7 +70,7 @@ def sync_table(storage: Storage, options: Options) -> tuple[SyncResult, ...]:
     return tuple(results)
 
 
-def _sync_catalog(storage: Storage, settings: SyncSettings, kind: CatalogKind) -> SyncResult:
+def _sync_catalog(storage: Storage, settings: SyncSettings, kind: CatalogKind | str) -> SyncResult:
     use_metadata_table = settings.options.flag("hoodie.meta.sync.metadata_file_listing")
     state = TableState(storage, settings.config, load_timeline(storage, settings.config), use_metadata_table)
     with contextlib.closing(open_catalog(settings, kind)) as catalog:

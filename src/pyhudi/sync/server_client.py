@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from pyhudi.errors import CatalogError, OptionError, UnsupportedError
 from pyhudi.spec.options import Options
+from pyhudi.sync.sync_settings import JDBC_URL
 
-JDBC_URL: Final = "hoodie.datasource.hive_sync.jdbcurl"
 _PREFIX: Final = "jdbc:hive2://"
 _PORT: Final = 10_000
 _TIMEOUT_S: Final = 600

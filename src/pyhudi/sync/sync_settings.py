@@ -12,21 +12,23 @@ from typing import Final
 
 from pyhudi.cache import cached_property
 from pyhudi.errors import OptionError
+from pyhudi.spec.config.sync_keys import CUSTOM_CATALOG
 from pyhudi.spec.options import Options
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.remote.hadoop_settings import session_setting
+from pyhudi.sync.custom_catalog import TOOL_CLASSES, is_custom
 from pyhudi.sync.partition_values import EXTRACTOR_CLASS, Extractor, extractor_of, inferred_extractor
 
 ENABLE: Final = "hoodie.datasource.hive_sync.enable"
 ENABLE_ALL: Final = "hoodie.datasource.meta.sync.enable"
 MODE: Final = "hoodie.datasource.hive_sync.mode"
 USE_JDBC: Final = "hoodie.datasource.hive_sync.use_jdbc"
+JDBC_URL: Final = "hoodie.datasource.hive_sync.jdbcurl"
 URIS: Final = "hoodie.datasource.hive_sync.metastore.uris"
 DATABASE: Final = "hoodie.datasource.hive_sync.database"
 TABLE: Final = "hoodie.datasource.hive_sync.table"
 STRATEGY: Final = "hoodie.datasource.hive_sync.table.strategy"
 PARTITION_FIELDS: Final = "hoodie.datasource.hive_sync.partition_fields"
-TOOL_CLASSES: Final = "hoodie.meta.sync.client.tool.class"
 _GLUE: Final = "hoodie.datasource.meta.sync.glue"
 #: Options of a sync with AWS Glue that precede those of Hive.
 _OF_GLUE: Final = {
@@ -91,25 +93,29 @@ class SyncSettings:
         return extractor_of(self.extractor_class)
 
     @cached_property
-    def catalogs(self) -> tuple[CatalogKind, ...]:
-        """The catalogs to synchronise with, in the order of `hoodie.meta.sync.client.tool.class`."""
+    def catalogs(self) -> tuple[CatalogKind | str, ...]:
+        """The catalogs to synchronise with, in the order of `hoodie.meta.sync.client.tool.class`: kinds, or names of the user's own."""
         named = [name.strip() for name in self.options.text(TOOL_CLASSES).split(",") if name.strip()]
-        unknown = [name for name in named if name not in _CLASSES]
+        unknown = [name for name in named if name not in _CLASSES and not is_custom(name)]
         if unknown:
-            raise OptionError(f"{TOOL_CLASSES}={unknown[0]}: there is no such tool here; it can be {', '.join(_CLASSES)}")
-        kinds: list[CatalogKind] = [_CLASSES[name] for name in named]
+            raise OptionError(
+                f"{TOOL_CLASSES}={unknown[0]}: there is no such tool here; it can be {', '.join(_CLASSES)}, a name of"
+                " pyhudi.register_catalog, or a class of Python as module:Class"
+            )
+        kinds: list[CatalogKind | str] = [_CLASSES.get(name, name) for name in named]
         way = self._way_to_hive
         if way is CatalogKind.GLUE:
             kinds = [*(kind for kind in kinds if kind is not CatalogKind.HMS), CatalogKind.GLUE]
-        chosen: list[CatalogKind] = [way if kind is CatalogKind.HMS else kind for kind in kinds]
+        chosen: list[CatalogKind | str] = [way if kind is CatalogKind.HMS else kind for kind in kinds]
         return tuple(dict.fromkeys(chosen))
 
     @property
     def _way_to_hive(self) -> CatalogKind:
-        """The mode; without one the deprecated switch decides when it is given, else it is `hms`."""
+        """The mode; without one the deprecated switch decides when it is given, else it is `jdbc` where a URL of that is given alone."""
         mode, use_jdbc = self.options.get(MODE), self.options.get(USE_JDBC)
         if mode is None and use_jdbc is None:
-            return CatalogKind.HMS
+            is_jdbc = self.options.get(JDBC_URL) is not None and self.options.get(URIS) is None
+            return CatalogKind.JDBC if is_jdbc else CatalogKind.HMS
         by_switch = CatalogKind.JDBC if self.options.flag(USE_JDBC) else CatalogKind.HIVEQL
         if mode is None:
             return by_switch
@@ -139,7 +145,7 @@ class SyncSettings:
         stated = self.options.get("hoodie.datasource.meta.sync.base.path") or uri
         return stated.rstrip("/") or "/"
 
-    def of_catalog(self, kind: CatalogKind) -> SyncSettings:
+    def of_catalog(self, kind: CatalogKind | str) -> SyncSettings:
         """Return the settings of one catalog: AWS Glue has names of its own for some of them."""
         if kind is not CatalogKind.GLUE:
             return self
@@ -194,6 +200,7 @@ def sync_settings(options: Options, config: TableConfig) -> SyncSettings:
     """
     settings = SyncSettings(options, config)
     _ = settings.catalogs, settings.extractor
+    _check_of_custom(settings)
     for name in ("hoodie.datasource.hive_sync.table_properties", "hoodie.datasource.hive_sync.serde_properties"):
         settings.pairs(name)
     if settings.partition_fields and settings.extractor_class.endswith("NonPartitionedExtractor"):
@@ -208,3 +215,9 @@ def sync_settings(options: Options, config: TableConfig) -> SyncSettings:
     if settings.options.get(STRATEGY) is not None and not config.is_merge_on_read and settings.options.text(STRATEGY).upper() != "ALL":
         raise OptionError(f"{STRATEGY}={settings.options.text(STRATEGY)} is for merge-on-read tables, which this one is not: leave it out")
     return settings
+
+
+def _check_of_custom(settings: SyncSettings) -> None:
+    given = [name for name in settings.options.given if name.startswith(CUSTOM_CATALOG.rstrip("*"))]
+    if given and all(isinstance(kind, CatalogKind) for kind in settings.catalogs):
+        raise OptionError(f"{given[0]} is for a catalog in Python, and {TOOL_CLASSES} names none: name it there, or leave the option out")

@@ -35,6 +35,18 @@ def test_the_rest_of_a_sliced_batch_does_not_count() -> None:
     assert (keys.least, keys.greatest) == ("b", "c")
 
 
+@given(st.lists(TEXT, min_size=1))
+def test_the_range_of_sorted_keys(batch: list[str]) -> None:
+    ordered = sorted(batch, key=lambda key: key.encode("utf-16-be"))
+    assert range_of(sorted(batch)) == (ordered[0], ordered[-1])
+
+
+def test_keys_whose_first_ones_alone_are_sorted() -> None:
+    keys = [f"k{number:05}" for number in range(5000)]
+    assert range_of([*keys[1:], keys[0]]) == (keys[0], keys[-1])
+    assert range_of([*keys, None]) == (keys[0], keys[-1])
+
+
 @given(st.lists(st.lists(TEXT), min_size=1))
 def test_the_range_is_that_of_java_strings(batches: list[list[str]]) -> None:
     ordered = sorted((key for batch in batches for key in batch), key=lambda key: key.encode("utf-16-be"))

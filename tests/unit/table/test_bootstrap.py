@@ -247,8 +247,12 @@ def test_sources_that_make_no_table_leave_nothing(
 ) -> None:
     spoil(source)
     with pytest.raises(error, match=match):
+        bootstrap(tmp_path / "new" / "rides", source)
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "rides").mkdir()
+    with pytest.raises(error, match=match):
         bootstrap(tmp_path / "rides", source)
-    assert not (tmp_path / "rides" / ".hoodie").exists()
+    assert not list((tmp_path / "rides").iterdir())
     (source / "oslo" / "c.parquet").unlink(missing_ok=True)
     for name in ("c.csv", "c.orc"):
         (source / "oslo" / name).unlink(missing_ok=True)
@@ -282,6 +286,42 @@ def test_the_copies_of_a_mixed_bootstrap_are_rolled_back_alone(tmp_path: Path, s
     mixed.services.rollback("00000000000002")
     assert HudiTable.open(mixed.storage.uri).count() == 20
     assert amounts(bootstrap(tmp_path / "rides", source, options)) == all_amounts()
+
+
+def test_links_do_not_hide_that_source_and_table_are_not_apart(tmp_path: Path, source: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(source)
+    for path, folder in ((link / "t", source), (source / "lima" / "t", link), (link, source)):
+        with pytest.raises(UsageError, match="two folders"):
+            bootstrap(path, folder)
+    assert sorted(one.name for one in source.iterdir()) == ["lima", "oslo", "rome"]
+
+
+def test_a_link_to_the_source_that_leads_elsewhere_later(tmp_path: Path, source: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(source)
+    table = bootstrap(tmp_path / "rides", link)
+    assert amounts(table) == all_amounts()
+    other = write_source(tmp_path / "other")
+    for file in data_files(other):
+        os.utime(file, (1, 1))
+    link.unlink()
+    link.symlink_to(other)
+    with pytest.raises(CorruptTableError, match="has changed since the table was bootstrapped"):
+        table.to_arrow()
+
+
+def test_links_inside_the_source_are_refused_rather_than_left_out(tmp_path: Path, source: Path) -> None:
+    other = write_source(tmp_path / "other")
+    for name, target in (("peru", other / "lima"), ("lima/c.parquet", other / "lima" / "a.parquet"), ("oslo/nothing", tmp_path / "none")):
+        link = source / name
+        link.symlink_to(target)
+        with pytest.raises(UsageError, match=f"'{name}' of .* is a link"):
+            bootstrap(tmp_path / "deep" / "rides", source)
+        link.unlink()
+        assert not (tmp_path / "deep").exists()
+    (source / "_hidden").symlink_to(other)
+    assert amounts(bootstrap(tmp_path / "rides", source)) == all_amounts()
 
 
 def test_source_and_table_are_apart(tmp_path: Path, source: Path) -> None:

@@ -1,4 +1,7 @@
-"""`sync hive`: a table is registered in a Hive metastore. Rules: `HiveSyncTool`, `HiveSyncConfig.HiveSyncConfigParams`."""
+"""`sync hive`, `sync glue`: a table is registered in a Hive metastore or in AWS Glue.
+
+Rules: `HiveSyncTool`, `AwsGlueCatalogSyncTool`, `HiveSyncConfig.HiveSyncConfigParams`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import click
 from pyhudi.cli.service_command import table_command
 from pyhudi.errors import UsageError
 from pyhudi.sync import SyncResult
+from pyhudi.sync.sync_settings import MODE, CatalogKind
 from pyhudi.table.hudi_table import HudiTable
 
 _HIVE: Final = "hoodie.datasource.hive_sync"
@@ -18,7 +22,7 @@ _VALUES: Final = {
     "--database": f"{_HIVE}.database",
     "--table": f"{_HIVE}.table",
     "--metastore-uris": f"{_HIVE}.metastore.uris",
-    "--sync-mode": f"{_HIVE}.mode",
+    "--sync-mode": MODE,
     "--partitioned-by": f"{_HIVE}.partition_fields",
     "--partition-value-extractor": f"{_HIVE}.partition_extractor_class",
     "--base-file-format": f"{_HIVE}.base_file_format",
@@ -60,18 +64,16 @@ def _refuse_dry_run(*, dry_run: bool) -> None:
         raise UsageError("--dry-run: what a sync would do is known once the catalog was asked and changed; leave it out")
 
 
-def _hive() -> click.Command:
+def _command(name: str, catalog: str, mode: str | None = None) -> click.Command:
     values = [click.Option([flag, _parameter(flag)], help=f"`{key}`.") for flag, key in _VALUES.items()]
     switches = [click.Option([flag, _parameter(flag)], is_flag=True, default=None, help=f"`{key}`.") for flag, key in _SWITCHES.items()]
 
     def run(table: HudiTable, options: Mapping[str, str], given: Mapping[str, Any]) -> Sequence[SyncResult]:
         _refuse_dry_run(dry_run=given["dry_run"])
-        return table.services.sync(options=options)
+        return table.services.sync(options=dict(options) if mode is None else {MODE: mode, **options})
 
     option_keys = {_parameter(flag): key for flag, key in (_VALUES | _SWITCHES).items()}
-    return table_command(
-        "hive", "Register the table at PATH in a Hive metastore.", run, flags=(*values, *switches), option_keys=option_keys
-    )
+    return table_command(name, f"Register the table at PATH in {catalog}.", run, flags=(*values, *switches), option_keys=option_keys)
 
 
 @click.group()
@@ -79,4 +81,5 @@ def sync() -> None:
     """Register tables in catalogs, or bring their entries there up to date."""
 
 
-sync.add_command(_hive())
+sync.add_command(_command("hive", "a Hive metastore"))
+sync.add_command(_command("glue", "AWS Glue", CatalogKind.GLUE))

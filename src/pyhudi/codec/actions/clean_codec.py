@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pyhudi.codec.avro.avro_record import Record, decode_record, encode_record
-from pyhudi.errors import UnsupportedError
 from pyhudi.spec.actions.clean import CleanMetadata, CleanPartition, CleanPlan
 
 _PLAN = "HoodieCleanerPlan"
@@ -16,19 +15,16 @@ _METADATA = "HoodieCleanMetadata"
 
 
 def decode_clean_plan(data: bytes) -> CleanPlan:
-    """Decode a requested clean; plans of version 1 name files, later ones paths.
-
-    Raises:
-        UnsupportedError: it deletes source files of a bootstrapped table.
-    """
+    """Decode a requested clean; plans of version 1 name files, later ones paths."""
     _, record = decode_record(data, _PLAN)
     retained = record["earliestInstantToRetain"]
     infos = record["filePathsToBeDeletedPerPartition"]
+    sources: dict[str, tuple[str, ...]] = {}
     if infos is None:
         files = {path: tuple(names) for path, names in (record["filesToBeDeletedPerPartition"] or {}).items()}
     else:
-        _check_inside(info for listed in infos.values() for info in listed)
-        files = {path: tuple(info["filePath"] or "" for info in listed) for path, listed in infos.items()}
+        files = {path: _paths(listed, of_source=False) for path, listed in infos.items()}
+        sources = {path: named for path, listed in infos.items() if (named := _paths(listed, of_source=True))}
     return CleanPlan(
         policy=record["policy"],
         retained_from=None if retained is None else retained["timestamp"],
@@ -38,15 +34,17 @@ def decode_clean_plan(data: bytes) -> CleanPlan:
         partitions_to_delete=tuple(record["partitionsToBeDeleted"] or ()),
         extra_metadata=record["extraMetadata"],
         version=record["version"],
+        sources=sources,
     )
 
 
-def _check_inside(infos: Iterable[Record]) -> None:
-    if source := next((info["filePath"] for info in infos if info["isBootstrapBaseFile"]), None):
-        raise UnsupportedError(
-            f"the clean deletes {source}, a file that the table was bootstrapped from, and pyhudi deletes files of the table only: let"
-            " Apache Hudi run it"
-        )
+def _paths(infos: Iterable[Record], *, of_source: bool) -> tuple[str, ...]:
+    return tuple(info["filePath"] or "" for info in infos if bool(info["isBootstrapBaseFile"]) is of_source)
+
+
+def _infos(plan: CleanPlan, partition: str) -> list[Record]:
+    inside, outside = plan.files.get(partition, ()), plan.sources.get(partition, ())
+    return [{"filePath": path, "isBootstrapBaseFile": path in outside} for path in (*inside, *outside)]
 
 
 def encode_clean_plan(plan: CleanPlan, *, sync: bytes) -> bytes:
@@ -59,7 +57,7 @@ def encode_clean_plan(plan: CleanPlan, *, sync: bytes) -> bytes:
         "filesToBeDeletedPerPartition": {},
         "version": plan.version,
         "filePathsToBeDeletedPerPartition": {
-            partition: [{"filePath": path, "isBootstrapBaseFile": False} for path in paths] for partition, paths in plan.files.items()
+            partition: _infos(plan, partition) for partition in dict.fromkeys((*plan.files, *plan.sources))
         },
         "partitionsToBeDeleted": list(plan.partitions_to_delete),
         "extraMetadata": None if plan.extra_metadata is None else dict(plan.extra_metadata),
@@ -77,6 +75,7 @@ def decode_clean_metadata(data: bytes) -> CleanMetadata:
         retained_from=record["earliestCommitToRetain"],
         last_completed=record["lastCompletedCommitTimestamp"],
         partitions={path: _partition(done) for path, done in record["partitionMetadata"].items()},
+        sources={path: _partition(done) for path, done in (record["bootstrapPartitionMetadata"] or {}).items()},
         extra_metadata=record["extraMetadata"],
         version=record["version"],
     )
@@ -92,7 +91,7 @@ def encode_clean_metadata(metadata: CleanMetadata, *, sync: bytes) -> bytes:
         "lastCompletedCommitTimestamp": metadata.last_completed,
         "partitionMetadata": {path: _partition_record(done) for path, done in metadata.partitions.items()},
         "version": metadata.version,
-        "bootstrapPartitionMetadata": {},
+        "bootstrapPartitionMetadata": {path: _partition_record(done) for path, done in metadata.sources.items()},
         "extraMetadata": None if metadata.extra_metadata is None else dict(metadata.extra_metadata),
     }
     return encode_record(_METADATA, record, sync=sync)

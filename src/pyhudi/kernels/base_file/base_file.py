@@ -135,7 +135,8 @@ class WriterSettings:
 
     `max_file_rows` bounds planned files in addition to their bytes, None for bytes alone. With `small_file_stated` the options name the
     small-file limit, and every file below it takes new records. With `bloom_fits` a dynamic
-    bloom filter is sized for the keys of its file, `bloom_entries` at most; without it, for these always.
+    bloom filter is sized for the keys of its file, `bloom_entries` at most; without it, for these always. `bounded` are the columns with
+    statistics, None for all that can have them.
     """
 
     compression: str = "zstd"
@@ -153,6 +154,7 @@ class WriterSettings:
     bloom_fits: bool = False
     bloom_fpp: float = 1e-9
     bloom_max_entries: int = 100000
+    bounded: tuple[str, ...] | None = None
     log: LogSettings = LogSettings()
     markers: MarkerRoute = DIRECT_MARKERS
 

@@ -26,6 +26,7 @@ from pyhudi.kernels.base_file.base_file import (
     WriterSettings,
 )
 from pyhudi.kernels.base_file.parquet_input import footer_entries, open_parquet
+from pyhudi.spec.files.bootstrap_source import is_skeleton
 
 if TYPE_CHECKING:
     from pyhudi.spec.files.file_group import BaseFile
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 _USEFUL = 0.5
 #: Keys that the least filter is sized for: 4 kB in the footer at the default share of false answers.
 _LEAST_ENTRIES = 512
+#: More keys than any filter is useful for.
+_COUNTLESS = 1 << 62
 #: A stored filter of that many times the fitting size is rebuilt, although no key is added.
 _FAR_TOO_LARGE = 16
 
@@ -94,12 +97,20 @@ class KeyFilter:
         return cls(bloom, knows_stored_keys=knows_stored_keys, fits_to=settings if fits else None, full=full)
 
     @classmethod
+    def saturated(cls, settings: WriterSettings) -> KeyFilter:
+        """Return the least filter with all bits set, whatever keys are added."""
+        full = _full_filter(settings)
+        return cls(full, keys=_COUNTLESS, full=full)
+
+    @classmethod
     def of_file(cls, storage: Storage, base: BaseFile, settings: WriterSettings) -> KeyFilter:
-        """Return the filter of a base file, to be added to; an empty one when the file has none.
+        """Return the filter of a base file, to be added to; an empty one when it has none, or is a skeleton, whose filter may be saturated.
 
         Raises:
             CorruptTableError: the file or its filter is damaged.
         """
+        if is_skeleton(base.name.instant):
+            return cls.empty(settings, knows_stored_keys=False)
         with open_parquet(storage, base.path) as parquet:
             entries = footer_entries(parquet, storage, base.path)
             rows = parquet.metadata.num_rows

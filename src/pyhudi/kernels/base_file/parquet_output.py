@@ -43,7 +43,7 @@ def open_writer(
         compression_level=settings.level if settings.compression == "zstd" else None,
         data_page_size=settings.page_bytes,
         use_dictionary=dictionary_columns(first) if settings.dictionary else False,
-        write_statistics=columns_with_statistics(first),
+        write_statistics=columns_with_statistics(first) if settings.bounded is None else list(settings.bounded),
         write_page_index=indexed or first.num_rows > _PAGE_ROWS,
         write_page_checksum=True,
         use_compliant_nested_type=True,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 
 _COLUMNS: LruCache[tuple[str, int, int], frozenset[str]] = LruCache(1 << 12)
-_MS_PER_SECOND: Final = 1000
 
 
 @contextmanager
@@ -71,8 +70,7 @@ def source_file(storage: Storage, skeleton: BaseFile, source: BootstrapSource) -
             f"{what} has changed since the table was bootstrapped: it has {status.size} bytes instead of {source.size}. Its rows may be"
             " others than those that the table has the keys of: put the file of then back."
         )
-    # Object stores and copies may know seconds only.
-    if source.modified_ms and status.modified_ms // _MS_PER_SECOND != source.modified_ms // _MS_PER_SECOND:
+    if source.was_modified(status.modified_ms):
         raise CorruptTableError(
             f"{what} has changed since the table was bootstrapped: it was modified at {status.modified_ms} instead of {source.modified_ms}"
             " (milliseconds since the epoch). Its rows may be others than those that the table has the keys of: put the file of then back;"

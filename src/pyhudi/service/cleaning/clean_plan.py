@@ -28,6 +28,7 @@ from pyhudi.service.cleaning.clean_history import (
 from pyhudi.service.cleaning.clean_settings import CleanPolicy, CleanSettings
 from pyhudi.service.cleaning.obsolete_files import obsolete_files, retention
 from pyhudi.service.cleaning.retention import earliest_to_retain
+from pyhudi.service.cleaning.source_files import sources_of_skeletons
 from pyhudi.service.cleaning.touched_partitions import commits_between, touched_partitions
 from pyhudi.spec.actions.clean import CleanMetadata, CleanPlan
 from pyhudi.spec.files.file_group import join_path
@@ -209,6 +210,7 @@ def _plan(
     dropped: Iterable[str],
 ) -> CleanPlan:
     last = source.timeline.last_completed()
+    sources = sources_of_skeletons(source.storage, sizes) if settings.deletes_sources else {}
     return CleanPlan(
         policy=settings.policy.value,
         retained_from=None if earliest is None else earliest.requested,
@@ -217,6 +219,7 @@ def _plan(
         files={path: tuple(f"{source.storage.uri}/{join_path(path, name)}" for name in sorted(names)) for path, names in sizes.items()},
         partitions_to_delete=tuple(dropped),
         extra_metadata=_notes(settings, savepoints),
+        sources={path: tuple(one.uri for one in of_path) for path, of_path in sources.items()},
     )
 
 

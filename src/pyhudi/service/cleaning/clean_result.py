@@ -21,6 +21,7 @@ class CleanResult(ServiceResult):
         earliest_retained: requested time of the earliest commit whose state stays readable; None where file slices are counted.
         files: the names of the files with their sizes in bytes, by partition path; the size is None where a plan was found on the timeline.
         partitions: the dropped partitions whose folders are deleted.
+        sources: the files deleted that the table was bootstrapped from.
         time_taken_ms: how long a completed clean took by its metadata, in milliseconds.
     """
 
@@ -29,6 +30,7 @@ class CleanResult(ServiceResult):
     files: Mapping[str, Mapping[str, int | None]] = field(default_factory=dict, kw_only=True)
     partitions: tuple[str, ...] = field(default=(), kw_only=True)
     time_taken_ms: int = field(default=0, kw_only=True)
+    sources: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def total_files(self) -> int:
@@ -48,6 +50,8 @@ class CleanResult(ServiceResult):
         what = f"{self.total_files} files, {self.total_bytes} bytes"
         if self.partitions:
             what += f", {len(self.partitions)} dropped partitions"
+        if self.sources:
+            what += f", {len(self.sources)} source files of the bootstrap"
         name = "clean" if self.instant is None else f"clean {self.instant}"
         reach = "" if self.earliest_retained is None else f"; states from {self.earliest_retained} on stay readable"
         return f"{name} ({self.policy}) {self.state}: {what}{reach}"
@@ -64,6 +68,7 @@ def planned_result(planned: PlannedClean, instant: Instant | None) -> CleanResul
         earliest_retained=plan.retained_from,
         files={path: {name: planned.size_of(path, name) for name in names} for path, names in planned.names.items()},
         partitions=plan.partitions_to_delete,
+        sources=tuple(uri for uris in plan.sources.values() for uri in uris),
     )
 
 
@@ -80,4 +85,5 @@ def completed_result(
         files=files,
         partitions=tuple(path for path, partition in done.partitions.items() if partition.is_partition_deleted),
         time_taken_ms=done.time_taken_ms,
+        sources=tuple(uri for partition in done.sources.values() for uri in partition.deleted),
     )

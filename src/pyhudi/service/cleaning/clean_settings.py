@@ -45,6 +45,7 @@ class CleanSettings:
         empty_hours: hours after which a clean that deletes nothing is recorded, 0 for never; None where the options do not say.
         several: whether a clean is planned while another one is pending.
         before_write: whether a write begins with a clean.
+        deletes_sources: whether files go, with their skeletons, that the table was bootstrapped from.
     """
 
     automatic: bool = True
@@ -61,6 +62,7 @@ class CleanSettings:
     empty_hours: int | None = None
     several: bool = False
     before_write: bool = False
+    deletes_sources: bool = False
 
     @property
     def is_filtered(self) -> bool:
@@ -95,6 +97,7 @@ def clean_settings(options: Options) -> CleanSettings:
         empty_hours=_empty_hours(options),
         several=options.flag("hoodie.clean.multiple.enabled"),
         before_write=options.text("hoodie.prewrite.cleaner.policy").upper() == _CLEAN,
+        deletes_sources=options.flag("hoodie.clean.delete.bootstrap.base.file"),
     )
     if settings.is_filtered and settings.incremental and settings.policy is not CleanPolicy.KEEP_LATEST_FILE_VERSIONS:
         given = _SELECTED if settings.selected else _PATTERN

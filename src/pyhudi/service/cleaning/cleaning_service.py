@@ -19,7 +19,7 @@ from pyhudi.service.cleaning.clean_history import completed_cleans, is_empty_fil
 from pyhudi.service.cleaning.clean_plan import CleanInput, PlannedClean, plan_clean
 from pyhudi.service.cleaning.clean_result import CleanResult, completed_result, planned_result
 from pyhudi.service.cleaning.clean_settings import CleanSettings
-from pyhudi.service.cleaning.execute_clean import CleanWork, complete_clean, delete_file, request_clean, start_clean
+from pyhudi.service.cleaning.execute_clean import CleanWork, Deletion, complete_clean, delete_file, request_clean, start_clean
 from pyhudi.service.service_engine import ServiceRunner
 from pyhudi.service.table_service import ServiceLock, TableService
 from pyhudi.spec.instant import Action, Instant, State
@@ -36,7 +36,7 @@ _MANY_WRITES: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Cleaning(TableService[PlannedClean, CleanWork, int, CleanResult]):
+class Cleaning(TableService[PlannedClean, CleanWork, Deletion, CleanResult]):
     """Cleans of a table; `metadata` is what options say about its metadata table, `sync` that table where the caller has it open."""
 
     settings: CleanSettings
@@ -80,17 +80,17 @@ class Cleaning(TableService[PlannedClean, CleanWork, int, CleanResult]):
         """Put the clean inflight; see `start_clean`."""
         return start_clean(table, instant, plan)
 
-    def run_tasks(self, runner: ServiceRunner, work: CleanWork) -> int:
-        """Delete the files, and return how many milliseconds that took."""
+    def run_tasks(self, runner: ServiceRunner, work: CleanWork) -> Deletion:
+        """Delete the files."""
         began = time.perf_counter()
-        runner.run(functools.partial(delete_file, runner.storage), work.paths)
-        return int((time.perf_counter() - began) * 1000)
+        undeleted = runner.run(functools.partial(delete_file, runner.storage), work.targets)
+        return Deletion(int((time.perf_counter() - began) * 1000), frozenset(filter(None, undeleted)))
 
-    def written_by(self, outcome: int) -> frozenset[str]:  # noqa: ARG002 - one protocol
+    def written_by(self, outcome: Deletion) -> frozenset[str]:  # noqa: ARG002 - one protocol
         """Return nothing: a clean writes no files."""
         return frozenset()
 
-    def complete(self, table: LockedTable, work: CleanWork, outcome: int, engine: str) -> CleanResult:  # noqa: ARG002 - one protocol
+    def complete(self, table: LockedTable, work: CleanWork, outcome: Deletion, engine: str) -> CleanResult:  # noqa: ARG002 - one protocol
         """Record in the metadata table what was deleted, and complete the clean."""
         instant, done = complete_clean(table, work, outcome, self.metadata, self.sync)
         return completed_result(work.instant, instant.completed, work.planned.plan, work.files, done)

@@ -10,15 +10,17 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pyhudi.codec.actions.clean_codec import encode_clean_metadata, encode_clean_plan
 from pyhudi.errors import ConflictError, CorruptTableError, KeyFieldError
 from pyhudi.metadata_table.format.metadata_settings import DEFAULTS, MetadataSettings
 from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
 from pyhudi.service.cleaning.clean_plan import PlannedClean
+from pyhudi.service.cleaning.source_files import delete_source, sources_of_skeletons
 from pyhudi.spec.actions.clean import CleanMetadata, CleanPartition, CleanPlan
 from pyhudi.spec.files import partition_path
+from pyhudi.spec.files.bootstrap_source import BootstrapSource
 from pyhudi.spec.files.file_group import is_in_partition, join_path
 from pyhudi.spec.files.file_names import PARTITION_METAFILE, parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Action, Instant, State
@@ -32,21 +34,31 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CleanWork:
-    """A clean that is inflight, with the names of the files to delete by partition path."""
+    """A clean that is inflight, with the files to delete by partition path: names, and those that the table was bootstrapped from."""
 
     instant: Instant
     planned: PlannedClean
     names: Mapping[str, tuple[str, ...]]
+    sources: Mapping[str, tuple[BootstrapSource, ...]] = field(default_factory=dict)
 
     @property
-    def paths(self) -> tuple[str, ...]:
-        """The files to delete, relative to the table's base."""
-        return tuple(join_path(path, name) for path, names in self.names.items() for name in names)
+    def targets(self) -> tuple[str | BootstrapSource, ...]:
+        """What to delete: files of the table, relative to its base, then files that it was bootstrapped from."""
+        paths = (join_path(path, name) for path, names in self.names.items() for name in names)
+        return (*paths, *(source for of_path in self.sources.values() for source in of_path))
 
     @property
     def files(self) -> dict[str, dict[str, int | None]]:
         """The names of the files with their sizes, by partition path."""
         return {path: {name: self.planned.size_of(path, name) for name in names} for path, names in self.names.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """How long the deletion took, in milliseconds, and the URIs of files of the bootstrap that are not deleted."""
+
+    time_taken_ms: int
+    undeleted: frozenset[str] = frozenset()
 
 
 def request_clean(table: LockedTable, planned: PlannedClean) -> Instant:
@@ -61,27 +73,39 @@ def start_clean(table: LockedTable, instant: Instant, planned: PlannedClean) -> 
         CorruptTableError: the plan names files outside the table, none of a table's data, or some that readers need.
     """
     names = planned_names(planned.plan, table, instant)
+    sources = _planned_sources(planned.plan, table, instant, names)
     if planned.is_resumed:
         _check_not_needed(table, instant, names)
     if instant.state is State.REQUESTED:
         instant = table.writer.start(instant)
-    return CleanWork(instant, planned, names)
+    if sources:
+        _log.warning(
+            "clean %s of table %s deletes %d files that the table was bootstrapped from, since hoodie.clean.delete.bootstrap.base.file=true"
+            " asked for it: whatever else reads them loses them",
+            instant.requested,
+            table.storage.uri,
+            sum(map(len, sources.values())),
+        )
+    return CleanWork(instant, planned, names, sources)
 
 
-def delete_file(storage: Storage, path: str) -> None:
-    """Delete one file; it may be deleted already."""
-    storage.delete(path)
+def delete_file(storage: Storage, file: str | BootstrapSource) -> str | None:
+    """Delete one file, which may be deleted already; return the URI of a source file that stays."""
+    if isinstance(file, str):
+        storage.delete(file)
+        return None
+    return None if delete_source(storage, file) else file.uri
 
 
 def complete_clean(
-    table: LockedTable, work: CleanWork, time_taken_ms: int, settings: MetadataSettings = DEFAULTS, sync: MetadataSync | None = None
+    table: LockedTable, work: CleanWork, outcome: Deletion, settings: MetadataSettings = DEFAULTS, sync: MetadataSync | None = None
 ) -> tuple[Instant, CleanMetadata]:
     """Record in the metadata table what was deleted, and complete the clean; its files are deleted already.
 
     Args:
         table: the table, locked, with its timeline read again.
         work: the clean.
-        time_taken_ms: how long it took, in milliseconds.
+        outcome: what was deleted.
         settings: what options say about the metadata table, whose own services run afterwards.
         sync: the metadata table, where the caller has it open.
 
@@ -98,12 +122,13 @@ def complete_clean(
     dropped = _drop_partitions(table, work)
     metadata = CleanMetadata(
         start=work.instant.requested,
-        time_taken_ms=time_taken_ms,
+        time_taken_ms=outcome.time_taken_ms,
         files_deleted=sum(map(len, work.names.values())),
         retained_from=plan.retained_from or "",
         last_completed=plan.last_completed,
         partitions={path: _partition(path, work, dropped) for path in (*work.names, *(path for path in dropped if path not in work.names))},
         extra_metadata=dict(plan.extra_metadata or {}),
+        sources={path: _source_partition(path, of_path, plan.policy, outcome.undeleted) for path, of_path in work.sources.items()},
     )
     sync = sync or _metadata_sync(table, settings)
     check_lock_held(table, work.instant)
@@ -137,6 +162,23 @@ def planned_names(plan: CleanPlan, table: LockedTable, instant: Instant) -> dict
                 raise _damaged(table, instant, f"names '{one}', which is no data file of partition '{path}'")
         names[path] = tuple(one.rpartition("/")[2] for one in named)
     return names
+
+
+def _planned_sources(
+    plan: CleanPlan, table: LockedTable, instant: Instant, names: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[BootstrapSource, ...]]:
+    """Return the files of the bootstrap to delete, by partition path, as the bootstrap index describes them.
+
+    Raises:
+        CorruptTableError: the plan names one that is not the source of a skeleton that it deletes.
+    """
+    sources: dict[str, tuple[BootstrapSource, ...]] = {}
+    for path, named in plan.sources.items():
+        known = {one.name: one for one in sources_of_skeletons(table.storage, {path: names.get(path, ())}).get(path, ())}
+        if other := next((one for one in named if one.rpartition("/")[2] not in known), None):
+            raise _damaged(table, instant, f"names '{other}', which is the source of no skeleton that it deletes")
+        sources[path] = tuple(known[one.rpartition("/")[2]] for one in named)
+    return sources
 
 
 def _damaged(table: LockedTable, instant: Instant, problem: str) -> CorruptTableError:
@@ -182,6 +224,12 @@ def _drop_folder(storage: Storage, path: str) -> bool:
 def _partition(path: str, work: CleanWork, dropped: Sequence[str]) -> CleanPartition:
     names = work.names.get(path, ())
     return CleanPartition(path, work.planned.plan.policy, names, names, is_partition_deleted=path in dropped)
+
+
+def _source_partition(path: str, sources: Sequence[BootstrapSource], policy: str, undeleted: Collection[str]) -> CleanPartition:
+    uris = tuple(one.uri for one in sources)
+    deleted = tuple(uri for uri in uris if uri not in undeleted)
+    return CleanPartition(path, policy, uris, deleted, tuple(uri for uri in uris if uri in undeleted))
 
 
 def _metadata_sync(table: LockedTable, settings: MetadataSettings) -> MetadataSync | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 @dataclass(frozen=True, slots=True)
 class CleanPlan:
     """Content of a requested clean; `files` are the paths to delete by partition path, `retained_from` the earliest
-    instant kept and `retained_action` its action.
+    instant kept and `retained_action` its action. `sources` are files to delete that the table was bootstrapped from, by partition path.
     """
 
     policy: str
@@ -23,6 +23,7 @@ class CleanPlan:
     extra_metadata: Mapping[str, str] | None = None
     version: int | None = 2
     retained_action: str | None = None
+    sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,10 @@ class CleanPartition:
 
 @dataclass(frozen=True, slots=True)
 class CleanMetadata:
-    """Content of a completed clean; `start` is its instant, `time_taken_ms` in milliseconds."""
+    """Content of a completed clean; `start` is its instant, `time_taken_ms` in milliseconds.
+
+    `sources` says what was done with files that the table was bootstrapped from.
+    """
 
     start: str
     time_taken_ms: int
@@ -49,3 +53,4 @@ class CleanMetadata:
     partitions: Mapping[str, CleanPartition]
     extra_metadata: Mapping[str, str] | None = None
     version: int | None = 2
+    sources: Mapping[str, CleanPartition] = field(default_factory=dict)

@@ -96,9 +96,15 @@ CLEANING: tuple[ConfigKey, ...] = (
         "Hours after which a clean that deletes nothing is recorded, -1 for never; by default one is recorded every ten commits.",
         Kind.INTEGER,
     ),
+    served(
+        "hoodie.clean.delete.bootstrap.base.file",
+        "Delete the file that a table was bootstrapped from with its skeleton. Other tables and programs that read it lose it.",
+        Kind.FLAG,
+        "false",
+        aliases=("hoodie.cleaner.delete.bootstrap.base.file",),
+    ),
     *harmless(
         "pyhudi deletes files with the engine of the write", "hoodie.clean.parallelism hoodie.clean.optimize.using.local.engine.context"
     ),
     *refused("the number of commits is all that makes a clean due", "hoodie.clean.trigger.strategy=num_commits"),
-    *refused("pyhudi does not delete the files that a table was bootstrapped from", "hoodie.clean.delete.bootstrap.base.file=false"),
 )

@@ -8,14 +8,17 @@ _HIVE = "hoodie.datasource.hive_sync"
 _META = "hoodie.meta.sync"
 _GLUE = "hoodie.datasource.meta.sync.glue"
 
+CUSTOM_CATALOG = f"{_META}.custom.**"
+
 SYNC: tuple[ConfigKey, ...] = (
     served(f"{_HIVE}.enable", "Synchronise the table with a catalog after each commit.", Kind.FLAG, "false"),
     served("hoodie.datasource.meta.sync.enable", f"The same as `{_HIVE}.enable`.", Kind.FLAG, "false"),
     served(
         f"{_META}.client.tool.class",
-        "The catalogs, as names of Apache Hudi's classes with commas: `HiveSyncTool`, `AwsGlueCatalogSyncTool`.",
+        "The catalogs, with commas: Apache Hudi's classes `HiveSyncTool`, `AwsGlueCatalogSyncTool`; Python's as `module:Class`.",
         default="org.apache.hudi.hive.HiveSyncTool",
     ),
+    served(CUSTOM_CATALOG, "Options of a catalog in Python, which alone knows them."),
     served(f"{_HIVE}.mode", "How the catalog is spoken to.", default="hms", choices=("hms", "jdbc", "hiveql", "glue")),
     served(f"{_HIVE}.use_jdbc", f"Without `{_HIVE}.mode`: `jdbc` if true, `hiveql` if false.", Kind.FLAG),
     served(

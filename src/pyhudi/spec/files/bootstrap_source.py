@@ -14,6 +14,7 @@ from typing import Final
 METADATA_BOOTSTRAP: Final = "00000000000001"
 #: The instant of the partitions that were copied.
 FULL_BOOTSTRAP: Final = "00000000000002"
+_MS_PER_SECOND: Final = 1000
 BOOTSTRAP_INSTANTS: Final = frozenset({METADATA_BOOTSTRAP, FULL_BOOTSTRAP})
 
 
@@ -29,6 +30,15 @@ class BootstrapSource:
     size: int
     modified_ms: int
     partition_path: str
+
+    def was_modified(self, modified_ms: int) -> bool:
+        """Tell whether a file of this time of its last change is another one; object stores and copies may know seconds only.
+
+        Example:
+            >>> BootstrapSource("file:/lake/a.parquet", 4, 1500, "").was_modified(1000)
+            False
+        """
+        return bool(self.modified_ms) and modified_ms // _MS_PER_SECOND != self.modified_ms // _MS_PER_SECOND
 
     @property
     def folder(self) -> str:

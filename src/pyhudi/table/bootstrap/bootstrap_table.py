@@ -20,6 +20,7 @@ from pyhudi.engine.engine_protocol import Engine
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import ConflictError, CorruptTableError, KeyFieldError, TableExists, TableNotFound, UnsupportedError, UsageError
 from pyhudi.fsview.bootstrap_index import FILE_INDEX, PARTITION_INDEX
+from pyhudi.index.index_options import BLOOM, GLOBAL_BLOOM
 from pyhudi.kernels.tasks.skeleton_task import SkeletonSettings, SkeletonTask, run_skeleton_task
 from pyhudi.keygen.choose_generator import key_generator
 from pyhudi.locks.choose_lock import hold_lock, with_lock_provider
@@ -35,6 +36,7 @@ from pyhudi.spec.options import resolve
 from pyhudi.spec.table.key_generator import KeyGeneratorType
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table.table_keys import BOOTSTRAP_BASE_PATH
+from pyhudi.storage.local_storage import missing_folders, real_uri, remove_empty_folders
 from pyhudi.storage.open_storage import open_source_folder
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
@@ -53,8 +55,18 @@ from pyhudi.txn.transaction import begin
 from pyhudi.write.options.write_config import WriteConfig, choose
 from pyhudi.write.pipeline.write_stage import WriteRequest
 
+#: Threads that write skeletons: on object stores they wait for answers, on a local disk they take processors from one another.
 _MOST_THREADS: Final = 16
+_LEAST_THREADS: Final = 4
 _WAIT_S: Final = 60.0
+_OF_FILTERS: Final = (
+    "hoodie.parquet.bloom.filter.enabled",
+    "hoodie.bloom.index.filter.type",
+    "hoodie.index.bloom.num_entries",
+    "hoodie.index.bloom.fpp",
+    "hoodie.bloom.index.filter.dynamic.max.entries",
+)
+_FILTERS_OF_METADATA: Final = "hoodie.metadata.index.bloom.filter.enable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +130,10 @@ def bootstrap_table(
         UnknownOutcomeError: the storage failed in the last step of a commit and does not say whether that is visible.
     """
     source = open_source_folder(storage, bootstrap.base_path)
-    _check_apart(source.uri, storage.uri)
-    is_begun = _is_begun(storage, bootstrap)
-    threads = LocalEngine(min(bootstrap.settings.parallelism, _MOST_THREADS))
+    _check_apart(source, storage)
+    is_begun, missing = _is_begun(storage, bootstrap), missing_folders(storage)
+    most = _MOST_THREADS if "://" in storage.uri else max(_LEAST_THREADS, LocalEngine().threads)
+    threads = LocalEngine(min(bootstrap.settings.parallelism, most))
     definition = bootstrap.definition
     listing = list_source(source, threads, [*definition.keys, *definition.partition_by])
     if not is_begun:
@@ -143,6 +156,7 @@ def bootstrap_table(
     except (UsageError, UnsupportedError, CorruptTableError):
         if not is_begun:
             _delete_invisible(storage)
+            remove_empty_folders(missing)
         raise
     sync_committed(storage, resolve(bootstrap.options))
 
@@ -163,11 +177,12 @@ def _commit_missing(table: OpenTable, bootstrap: Bootstrap, listing: SourceListi
         commit(table, bootstrap, some, engine)
 
 
-def _check_apart(source: str, target: str) -> None:
-    if source == target or target.startswith(f"{source}/") or source.startswith(f"{target}/"):
+def _check_apart(source: Storage, table: Storage) -> None:
+    one, other = (f"{real_uri(storage).rstrip('/')}/" for storage in (source, table))
+    if one.startswith(other) or other.startswith(one):
         raise UsageError(
-            f"the source {source} and the table {target} must be two folders, none of them in the other: the files of a table are not those"
-            " of its source"
+            f"the source {source.uri} and the table {table.uri} must be two folders, none of them in the other: the"
+            " files of a table are not those of its source"
         )
 
 
@@ -229,7 +244,8 @@ def _commit_skeletons(table: OpenTable, bootstrap: Bootstrap, listing: SourceLis
         _check_begun_here(txn.table.timeline.data_instants(), table)
         stored = table_schema(txn.table.storage, txn.table.config, txn.table.timeline)
         generator = key_generator(table.config, instant=METADATA_BOOTSTRAP)
-        settings = SkeletonSettings(table.config.name, stored.columns, generator, _key_columns(table.config, stored.columns), config.writer)
+        columns, filters = _key_columns(table.config, stored.columns), _filters_keys(config)
+        settings = SkeletonSettings(table.config.name, stored.columns, generator, columns, config.writer, filters)
         txn.start(None, schema_json=stored.avro_json)
         results = engine.run(functools.partial(run_skeleton_task, table.storage, settings), tasks)
         created_ms = int(table.clock.now().timestamp() * 1000)
@@ -238,6 +254,12 @@ def _commit_skeletons(table: OpenTable, bootstrap: Bootstrap, listing: SourceLis
         txn.table.storage.replace(PARTITION_INDEX, by_partition)
         txn.table.storage.replace(FILE_INDEX, by_file)
         txn.commit(results, schema_json=stored.avro_json, extra_metadata={WRITER_KEY: VERSION, ENGINE_KEY: engine.name})
+
+
+def _filters_keys(config: WriteConfig) -> bool:
+    """Tell whether the options speak of bloom filters, or of an index that asks them; else those of skeletons are saturated."""
+    stated = any(config.options.get(name) is not None for name in _OF_FILTERS)
+    return stated or config.index.name in (BLOOM, GLOBAL_BLOOM) or config.options.flag(_FILTERS_OF_METADATA)
 
 
 def _check_begun_here(instants: Sequence[object], table: OpenTable) -> None:

@@ -20,6 +20,8 @@ from pyhudi.kernels.base_file.parquet_input import corrupt_as_error
 from pyhudi.kernels.base_file.stitched_rows import named_values
 from pyhudi.schema.evolve import evolve
 from pyhudi.spec.files.bootstrap_source import BootstrapSource
+from pyhudi.spec.files.file_group import join_path
+from pyhudi.storage.local_storage import link_names
 from pyhudi.storage.storage_protocol import FileStatus, Storage
 
 _HIDDEN: Final = (".", "_")
@@ -69,6 +71,11 @@ def list_source(storage: Storage, engine: Engine, key_fields: Iterable[str]) -> 
 
 
 def _files(storage: Storage, folder: str) -> Iterator[FileStatus]:
+    if name := next((name for name in link_names(storage, folder) if not name.startswith(_HIDDEN)), None):
+        raise UsageError(
+            f"'{join_path(folder, name)}' of {storage.uri} is a link, and what it leads to may change: put the files themselves there, or"
+            f" call it '_{name}'."
+        )
     for status in storage.list(folder):
         if status.name.startswith(_HIDDEN):
             continue

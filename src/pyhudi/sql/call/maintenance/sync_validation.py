@@ -13,7 +13,8 @@ from pyhudi.spark.catalog import catalog_table
 from pyhudi.spec.options import resolve
 from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
 from pyhudi.sync.hive_server import quoted
-from pyhudi.sync.server_client import JDBC_URL, ServerClient, connect_server
+from pyhudi.sync.server_client import ServerClient, connect_server
+from pyhudi.sync.sync_settings import JDBC_URL
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline.load_timeline import load_timeline
