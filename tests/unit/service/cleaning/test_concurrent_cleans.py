@@ -11,7 +11,7 @@ from pyhudi import HudiTable
 from pyhudi.codec.actions.clean_codec import decode_clean_plan, encode_clean_plan
 from pyhudi.errors import ConflictError
 from pyhudi.service.cleaning.cleaning_service import Cleaning
-from pyhudi.service.cleaning.execute_clean import CleanWork, complete_clean
+from pyhudi.service.cleaning.execute_clean import CleanWork, Deletion, complete_clean
 from pyhudi.service.service_engine import ServiceRunner
 from pyhudi.storage.memory_storage import MemoryStorage
 from tests.unit.crash.tables import CountedIds, StoppedClock
@@ -103,10 +103,10 @@ def test_clean_that_apache_hudi_completed_meanwhile_is_not_completed_again(monke
     table = table_with_pending_clean()
     run_tasks = Cleaning.run_tasks
 
-    def run_by_both(service: Cleaning, runner: ServiceRunner, work: CleanWork) -> int:
+    def run_by_both(service: Cleaning, runner: ServiceRunner, work: CleanWork) -> Deletion:
         deleted = run_tasks(service, runner, work)
         with runner.locked() as locked:
-            complete_clean(locked, work, 0)
+            complete_clean(locked, work, Deletion(0))
         return deleted
 
     monkeypatch.setattr(Cleaning, "run_tasks", run_by_both)
