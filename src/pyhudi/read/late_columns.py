@@ -21,12 +21,10 @@ from pyhudi.kernels.base_file.read_base import iter_base_file
 from pyhudi.read.execute import Selection, path_constants, slice_batches
 from pyhudi.read.skipping.key_rows import keyed_rows_meant
 from pyhudi.read.snapshot.prefetch import side_by_side
-from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
+from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.files.file_group import BaseFile, FileSlice
 
 _ROW: Final = "_pyhudi_row"
-#: Columns of one or few long values in a file.
-_OF_FEW_VALUES: Final = (PARTITION_PATH, FILE_NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,16 +125,12 @@ def _of_slice(selection: Selection, first: Sequence[str], file_slice: FileSlice)
 def _rows_at(selection: Selection, base: BaseFile, path: str, names: Sequence[str], row_indices: Indices) -> Iterator[pa.RecordBatch]:
     """Yield columns of some rows of a base file by their numbers, ascending."""
     snapshot = selection.snapshot
-    batches = iter_base_file(
+    return iter_base_file(
         snapshot.storage,
         base,
         snapshot.schema,
         names,
-        dictionaries=[name for name in _OF_FEW_VALUES if name in names],
         constants=path_constants(snapshot, path),
         verify=snapshot.query.verifies_pages,
         only=row_indices,
     )
-    schema = replace(selection, columns=tuple(names)).schema
-    for batch in batches:
-        yield batch.cast(schema)

@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pyhudi import HudiTable
+from pyhudi.kernels.base_file.page_rows import PageRows
 from pyhudi.read import late_columns
 from pyhudi.read.execute import Selection, read_table
 from pyhudi.read.late_columns import read_late
@@ -199,3 +200,30 @@ def test_a_long_list_of_keys_is_searched_as_a_short_one(tmp_path: Path, monkeypa
     assert by_record_key.keys_meant is not None
     assert read_table(by_record_key).equals(expected)
     assert narrowed(table, pc.field("name").isin(keys)).keys_meant is None
+
+
+def test_few_rows_of_a_large_file_are_read_by_their_pages_and_many_without_the_filter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = HudiTable.create(tmp_path / "large", SCHEMA, name="t", keys=["key"], table_type="COPY_ON_WRITE")
+    table.insert(rows_of(range(90_000), 5))
+    everything = table.to_arrow(meta_columns=True)
+    by_pages: list[bool] = []
+    rows = PageRows.rows
+
+    def recorded(pages: PageRows, *arguments: Any) -> pa.Table | None:
+        read = rows(pages, *arguments)
+        by_pages.append(read is not None)
+        return read
+
+    monkeypatch.setattr(PageRows, "rows", recorded)
+    for numbers, served in (([7, 9, 60_000], True), (range(0, 90_000, 450), False)):
+        keys = pa.array([f"k{number:05d}" for number in numbers])
+        chosen = narrowed(table, pc.field("key").isin(keys))
+        expected = everything.filter(pc.is_in(everything.column("key"), value_set=keys))
+        by_pages.clear()
+        assert read_table(chosen).equals(expected)
+        late = read_late(chosen, [RECORD_KEY, FILE_NAME, "key"])
+        assert late.rows.equals(expected.select(late.rows.schema.names))
+        assert late.columns(late.later, np.arange(expected.num_rows)).equals(expected.select(late.later))
+        assert set(by_pages) == {served}

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+import pyarrow.types as pt
 
 from pyhudi.errors import CorruptTableError, SchemaError
 from pyhudi.kernels.arrays.array_types import Indices
@@ -93,7 +94,16 @@ def _scan_some(parquet: pq.ParquetFile, group: int, rows: FileRows, indices: Ind
         first, last = np.searchsorted(indices, [begin, begin + batch.num_rows])
         if first < last:
             chosen = pa.array(indices[first:last] - begin)
-            yield from rows.of_table(batch.take(chosen) if batch.num_columns else batch.slice(0, len(chosen)))
+            some = batch.take(chosen) if batch.num_columns else batch.slice(0, len(chosen))
+            yield from rows.of_table(_without_dictionaries(some, rows.needed))
+
+
+def _without_dictionaries(batch: pa.RecordBatch, needed: pa.Schema) -> pa.RecordBatch:
+    """Return a batch whose columns are dictionaries only where these are needed."""
+    columns = {name: batch.column(number) for number, name in enumerate(batch.schema.names)}
+    needless = [name for name in needed.names if name in columns and not pt.is_dictionary(needed.field(name).type)]
+    decoded = {name: columns[name].dictionary_decode() for name in needless if isinstance(columns[name], pa.DictionaryArray)}
+    return pa.RecordBatch.from_pydict({**columns, **decoded}) if decoded else batch
 
 
 def _batches(parquet: pq.ParquetFile, groups: Sequence[int], rows: FileRows) -> Iterator[tuple[pa.RecordBatch, int]]:
@@ -110,6 +120,7 @@ def late_rows(
     rows: FileRows,
     first: pa.Schema | None,
     pages: PageRows,
+    encoded: pq.ParquetFile,
     without: Indices | None,
     only: Indices | None = None,
 ) -> Iterator[pa.RecordBatch]:
@@ -121,6 +132,7 @@ def late_rows(
         rows: what is read, and the filter.
         first: columns that are enough for the filter; None when that is all of them.
         pages: reads rows of the same file by their pages.
+        encoded: the same file, with columns of few long values as dictionaries; few rows are taken out of it.
         without: numbers of rows of the file, ascending, that are left out.
         only: numbers of rows of the file, ascending, that alone can pass the filter, where these are known; else None.
     """
@@ -137,7 +149,7 @@ def late_rows(
         return
     read = None if is_small else pages.rows(group, rows.stored_names(parquet), indices)
     if read is None:
-        yield from _scan_some(parquet, group, rows, indices)
+        yield from _scan_some(encoded, group, rows, indices)
     else:
         for batch in read.combine_chunks().to_batches():
             yield from rows.of_table(batch)

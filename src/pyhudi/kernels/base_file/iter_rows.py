@@ -26,7 +26,7 @@ from pyhudi.kernels.base_file.file_rows import FileRows, late_rows, scan
 from pyhudi.kernels.base_file.page_rows import PageRows
 from pyhudi.kernels.base_file.parquet_input import corrupt_as_error
 from pyhudi.kernels.base_file.schema_projection import alignment
-from pyhudi.schema.meta_columns import META_FIELDS, without_meta_columns
+from pyhudi.schema.meta_columns import COMMIT_TIME, FILE_NAME, META_FIELDS, PARTITION_PATH, without_meta_columns
 from pyhudi.schema.promoted_rows import promoted_type
 from pyhudi.schema.storable import storable_type
 from pyhudi.schema.widen import widen_type
@@ -125,6 +125,8 @@ def _applies(filter_: pc.Expression, table: pa.Table) -> bool:
     return True
 
 
+#: Columns of one or a few long strings in a file.
+_OF_FEW_VALUES = (COMMIT_TIME, PARTITION_PATH, FILE_NAME)
 #: The columns of a file of up to so many bytes are read in one go, those of larger ones as they are decoded.
 _SMALL_BYTES = 8 << 20
 
@@ -154,14 +156,7 @@ def iter_rows(file: StoredFile, query: RowQuery) -> Iterator[pa.RecordBatch]:
             fragment = ds.ParquetFileFormat().make_fragment(source, partition_expression=guarantee(query.constants))
             if _tests_promoted(fragment.physical_schema, query.schema, filter_):
                 fragment = None  # statistics refer to the file's values, the filter of the table's
-        parquet = pq.ParquetFile(
-            source,
-            metadata=None if fragment is None else fragment.metadata,
-            read_dictionary=list(query.dictionaries),
-            coerce_int96_timestamp_unit="us",
-            pre_buffer=file.size <= _SMALL_BYTES,
-            page_checksum_verification=query.verify,
-        )
+        parquet = _open(file, source, query, None if fragment is None else fragment.metadata, query.dictionaries)
         if other is None:
             _check_types(file, parquet.schema_arrow, needed)
         groups = list(range(parquet.num_row_groups)) if fragment is None or filter_ is None else _groups_to_read(fragment, needed, filter_)
@@ -171,8 +166,23 @@ def iter_rows(file: StoredFile, query: RowQuery) -> Iterator[pa.RecordBatch]:
             yield from scan(parquet, groups, rows, query.without)
             return
         pages = PageRows(source, parquet, f"file '{file.path}' of the table at {storage.uri}", verify=query.verify)
+        repetitive = [name for name in _OF_FEW_VALUES if name in parquet.schema_arrow.names]
+        encoded = _open(file, source, query, parquet.metadata, [*query.dictionaries, *repetitive])
         for group in groups:
-            yield from late_rows(parquet, group, rows, first, pages, query.without, query.only)
+            yield from late_rows(parquet, group, rows, first, pages, encoded, query.without, query.only)
+
+
+def _open(
+    file: StoredFile, source: pa.PythonFile, query: RowQuery, metadata: pq.FileMetaData | None, dictionaries: Sequence[str]
+) -> pq.ParquetFile:
+    return pq.ParquetFile(
+        source,
+        metadata=metadata,
+        read_dictionary=[*dictionaries],
+        coerce_int96_timestamp_unit="us",
+        pre_buffer=file.size <= _SMALL_BYTES,
+        page_checksum_verification=query.verify,
+    )
 
 
 def _groups_to_read(fragment: ds.ParquetFileFragment, needed: pa.Schema, filter_: pc.Expression) -> list[int]:
