@@ -61,7 +61,8 @@ TOMBSTONES = [
 def test_tombstones_are_told_as_their_records_tell_it(version: int) -> None:
     encoder = RecordEncoder(version)
     decoder = RecordDecoder(encoder.file_schema, "a file")
-    records: list[MetadataRecord] = [*STATS, *TOMBSTONES, *(record for record in OTHERS if version > 6 or not isinstance(record, SecondaryEntry))]
+    others = [record for record in OTHERS if version > 6 or not isinstance(record, SecondaryEntry)]
+    records: list[MetadataRecord] = [*STATS, *TOMBSTONES, *others]
     for record in records:
         value = encoder.encode(record)
         assert decoder.is_tombstone(value) == is_tombstone(record), record
