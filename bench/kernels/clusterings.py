@@ -1,4 +1,4 @@
-"""Clustering of 400 small files into four (W8): as bytes, encoded again, sorted, and by a space-filling curve; beside floors and Apache Hudi.
+"""Clustering of 400 small files into four (W8): as bytes, encoded again, sorted, by a curve; beside floors and Apache Hudi.
 
     python -m bench.kernels.clusterings --work <scratch folder> [--rows N] [--files N] [--rounds N] [--hudi]
 
@@ -62,6 +62,7 @@ def main() -> None:
             began, used = time.perf_counter(), time.process_time()
             step()
             spent[name].append((time.process_time() - used, time.perf_counter() - began))
+            print(f"{name}: {spent[name][-1][0]:.2f} s, {spent[name][-1][1]:.2f} s elapsed", flush=True)
     medians = {name: tuple(statistics.median(column) for column in zip(*times, strict=True)) for name, times in spent.items()}
     for name, (used, elapsed) in medians.items():
         print(f"{name:30} {used:7.2f} s of processor time, {elapsed:7.2f} s elapsed", flush=True)
