@@ -7,6 +7,7 @@ bytes follow the schema that is in the HFile or in the log block, and hold no ke
 from __future__ import annotations
 
 import io
+import json
 import uuid
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -17,6 +18,7 @@ import fastavro
 from pyhudi.codec.avro.avro_record import parse_avro_schema
 from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.format.column_bound import decode_bound, decode_type
+from pyhudi.metadata_table.format.merge_records import is_tombstone
 from pyhudi.metadata_table.format.record import (
     BloomFilterRecord,
     ColumnStats,
@@ -30,6 +32,7 @@ from pyhudi.metadata_table.format.record import (
 
 _DAMAGE = (EOFError, ValueError, TypeError, KeyError, IndexError, OverflowError)
 _UUID_ENCODING = 0
+_DELETED = "isDeleted"
 _LONG = 1 << 64
 #: Indexes of records have few values for many keys: so many are kept once they are decoded.
 _MOST_KNOWN = 4096
@@ -78,6 +81,38 @@ class RecordDecoder:
             self._known[value] = record
         return record
 
+    def is_tombstone(self, value: bytes) -> bool:
+        """Tell whether a record of a schema of this package only says that something is deleted; most of it is not decoded for that.
+
+        Raises:
+            CorruptTableError: as in `decode`.
+        """
+        known = self._known.get(value)
+        if known is None:
+            try:
+                flags: Any = fastavro.schemaless_reader(io.BytesIO(value), self._schema, _flags_of(self.schema))
+                kind = RecordType(flags["type"])
+                if kind not in (RecordType.RECORD_INDEX, RecordType.SECONDARY_INDEX):
+                    content = flags.get(_READERS[kind][0])
+                    return content is not None and content.get(_DELETED, False) is True
+            except _DAMAGE as error:
+                raise _damaged(self._what, error) from None
+            known = self.decode(value)  # of few values, which are decoded once
+        return is_tombstone(known)
+
+
+@lru_cache(maxsize=16)
+def _flags_of(schema: str) -> Any:
+    """Return the schema of what tells tombstones: the kind of a record, and of records that can be deleted that they are."""
+    text = json.loads(schema)
+    for field in text["fields"]:
+        for branch in field["type"] if isinstance(field["type"], list) else ():
+            if isinstance(branch, dict) and any(inner["name"] == _DELETED for inner in branch.get("fields", ())):
+                branch["fields"] = [inner for inner in branch["fields"] if inner["name"] == _DELETED]
+    names = {"type", *(field for field, read in _READERS.values() if read is not _file_list)}
+    text["fields"] = [field for field in text["fields"] if field["name"] in names]
+    return parse_avro_schema(json.dumps(text))
+
 
 @lru_cache(maxsize=_CACHED_DECODERS)
 def _cached_decoder(schema: str, what: str) -> RecordDecoder:
@@ -97,7 +132,11 @@ def _decode_records(schema: Any, what: str, value: bytes) -> MetadataRecord:
         decoded = fastavro.schemaless_reader(source, schema, None, return_record_name=True, return_record_name_override=True)
         return _record(decoded)
     except _DAMAGE as error:
-        raise CorruptTableError(f"a record of {what} is damaged ({type(error).__name__}: {error})") from None
+        raise _damaged(what, error) from None
+
+
+def _damaged(what: str, error: Exception) -> CorruptTableError:
+    return CorruptTableError(f"a record of {what} is damaged ({type(error).__name__}: {error})")
 
 
 def _record(entry: Any) -> MetadataRecord:

@@ -14,6 +14,7 @@ from typing import Any
 import fastavro
 
 from pyhudi.codec.avro.avro_record import parse_avro_schema, schema_text
+from pyhudi.codec.varint import prefix_length
 from pyhudi.metadata_table.format.column_bound import encode_bound
 from pyhudi.metadata_table.format.record import (
     BloomFilterRecord,
@@ -33,6 +34,8 @@ _SIGN = 1 << 63
 _LOW = (1 << 64) - 1
 #: Indexes of records have few values for many keys: so many are kept once they are encoded.
 _MOST_KNOWN = 4096
+#: A name that nothing else in a record looks like.
+_NAME = "the name of a file or of a column"
 _SCHEMAS = {TableVersion.SIX: "HoodieMetadataRecordV6", TableVersion.EIGHT: "HoodieMetadataRecordV8"}
 
 
@@ -48,9 +51,12 @@ class RecordEncoder:
         self.file_schema = _file_schema(self.schema)
         self._parsed = parse_avro_schema(self.file_schema)
         self._known: dict[MetadataRecord, bytes] = {}
+        self._tombstones: dict[RecordType, list[bytes]] = {}
 
     def encode(self, record: MetadataRecord) -> bytes:
         """Return the bytes of a record."""
+        if isinstance(record, ColumnStats) and record == ColumnStats(record.type, record.file_name, record.column, is_deleted=True):
+            return self._tombstone(record)
         if not isinstance(record, RecordLocation | SecondaryEntry):
             return self._encode_record(record)
         known = self._known.get(record)
@@ -59,6 +65,15 @@ class RecordEncoder:
             if len(self._known) < _MOST_KNOWN:
                 self._known[record] = known
         return known
+
+    def _tombstone(self, stats: ColumnStats) -> bytes:
+        """Return the bytes of a record that differs from others in its names alone; a clean writes one for each column and file."""
+        parts = self._tombstones.get(stats.type)
+        if parts is None:
+            model = self._encode_record(ColumnStats(stats.type, _NAME, _NAME, is_deleted=True))
+            parts = self._tombstones[stats.type] = model.split(prefix_length(_NAME.encode()))
+        head, between, tail = parts
+        return b"".join((head, prefix_length(stats.file_name.encode()), between, prefix_length(stats.column.encode()), tail))
 
     def _encode_record(self, record: MetadataRecord) -> bytes:
         sink = io.BytesIO()

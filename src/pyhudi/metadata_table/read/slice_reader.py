@@ -26,6 +26,8 @@ from pyhudi.timeline.timeline import Timeline
 _Fetch: TypeAlias = Callable[[HFileReader], Iterator[tuple[bytes, bytes]]]
 #: Tells whether a key is among those that are asked for.
 _Wants: TypeAlias = Callable[[str], bool]
+#: A record as its bytes, and what decodes them.
+_Stored: TypeAlias = tuple[RecordDecoder, bytes]
 #: What the logs say of each key, oldest first; None is a delete.
 _Changes: TypeAlias = dict[str, list[MetadataRecord | None]]
 
@@ -64,7 +66,7 @@ class SliceReader:
     def cell_runs(self, encoder: RecordEncoder) -> Iterator[CellRun]:
         """Yield all cells in order of rows, as a new base file holds them: blocks that no log changes stay as they are."""
         with self._files() as files:
-            changes = {key.encode(): records for key, records in _changes(files.blocks(), HFileReader.entries, _everything).items()}
+            changes = _stored_changes(files.blocks())
             waiting = sorted(changes, reverse=True)
             for block, decoder in _base_blocks(files):
                 rows = block.rows
@@ -74,15 +76,15 @@ class SliceReader:
                     continue
                 for row, value in block.cells():
                     while waiting and waiting[-1] < row:
-                        yield from _cell(waiting[-1], _after(None, changes[waiting.pop()]), encoder)
+                        yield from _cell(waiting[-1], None, changes[waiting.pop()], encoder)
                     if waiting and waiting[-1] == row:
-                        yield from _cell(row, _after(decoder.decode(value), changes[waiting.pop()]), encoder)
+                        yield from _cell(row, (decoder, value), changes[waiting.pop()], encoder)
                     elif decoder.schema == encoder.file_schema:
                         yield row, value
                     else:
                         yield row, encoder.encode(decoder.decode(value))
             while waiting:
-                yield from _cell(waiting[-1], _after(None, changes[waiting.pop()]), encoder)
+                yield from _cell(waiting[-1], None, changes[waiting.pop()], encoder)
 
     def blocks(self) -> tuple[LogBlock, ...]:
         """Return the blocks of the logs that count, in the order in which they apply."""
@@ -125,6 +127,22 @@ def _base_blocks(files: SliceFiles) -> Iterator[tuple[DataBlock, RecordDecoder]]
         yield from ((block, decoder) for block in file.blocks())
 
 
+def _stored_changes(blocks: Iterable[tuple[BinaryIO, LogBlock]]) -> dict[bytes, list[_Stored | None]]:
+    """Return what the logs say of each row, oldest first; None is a delete."""
+    changes: dict[bytes, list[_Stored | None]] = {}
+    for source, block in blocks:
+        if block.type is BlockType.DELETE:
+            for key in deleted_keys(source, block):
+                changes.setdefault(key.encode(), []).append(None)
+        else:
+            file, schema = records_of_block(source, block)
+            decoder = decoder_of(schema, block.path, len(file))
+            for row, value in file.entries():
+                _check_text(row, block.path)
+                changes.setdefault(row, []).append((decoder, value))
+    return changes
+
+
 def _changes(blocks: Iterable[tuple[BinaryIO, LogBlock]], fetch: _Fetch, wants: _Wants) -> _Changes:
     changes: _Changes = {}
     for source, block in blocks:
@@ -144,15 +162,33 @@ def _block_changes(source: BinaryIO, block: LogBlock, fetch: _Fetch, wants: _Wan
 def _records(file: HFileReader, schema: str, fetch: _Fetch, path: str) -> Iterator[tuple[str, MetadataRecord]]:
     decoder = decoder_of(schema, path, len(file))
     for row, value in fetch(file):
-        try:
-            key = row.decode()
-        except UnicodeDecodeError:
-            raise CorruptTableError(f"{path} holds the key {row!r}, which is no UTF-8 text") from None
-        yield key, decoder.decode(value)
+        yield _check_text(row, path), decoder.decode(value)
 
 
-def _cell(row: bytes, record: MetadataRecord | None, encoder: RecordEncoder) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the cell of a new base file. A tombstone is left out: nothing older lies below a base file."""
+def _check_text(row: bytes, path: str) -> str:
+    try:
+        return row.decode()
+    except UnicodeDecodeError:
+        raise CorruptTableError(f"{path} holds the key {row!r}, which is no UTF-8 text") from None
+
+
+def _cell(row: bytes, base: _Stored | None, changes: Sequence[_Stored | None], encoder: RecordEncoder) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the cell of a new base file. A tombstone is left out: nothing older lies below a base file.
+
+    Most keys have one record, which is copied.
+    """
+    last = changes[-1]
+    if last is None:
+        return
+    decoder, value = last
+    if decoder.schema == encoder.file_schema:
+        if decoder.is_tombstone(value):
+            return
+        if base is None and len(changes) == 1:
+            yield row, value
+            return
+    records = (None if change is None else change[0].decode(change[1]) for change in changes)
+    record = _after(None if base is None else base[0].decode(base[1]), records)
     if record is not None and not is_tombstone(record):
         yield row, encoder.encode(record)
 

@@ -11,6 +11,7 @@ import functools
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from pyhudi.codec.actions.clean_codec import encode_clean_metadata, encode_clean_plan
 from pyhudi.errors import ConflictError, CorruptTableError, KeyFieldError
@@ -30,6 +31,7 @@ from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.metadata_updates import find_metadata_table, maintain
 
 _log = logging.getLogger(__name__)
+_MANY_PARTITIONS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +195,8 @@ def _damaged(table: LockedTable, instant: Instant, problem: str) -> CorruptTable
 def _check_not_needed(table: LockedTable, instant: Instant, names: Mapping[str, Collection[str]]) -> None:
     """Refuse a plan that was made before somebody put older states of the table back in use."""
     view = find_metadata_table(table).view
+    if len(names) >= _MANY_PARTITIONS:
+        view.partition_paths()  # finds the files of all partitions with one look-up
     for path, planned in names.items():
         for file_slice in view.latest_slices(path):
             files = {str(log.name) for log in file_slice.logs} | ({str(file_slice.base.name)} if file_slice.base is not None else set())
