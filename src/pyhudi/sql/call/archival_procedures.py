@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pyhudi.errors import UnsupportedError
+from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.sql.call.procedure import Column, Parameter, Procedure, ProcedureCall, Row
 
 _ARCHIVED: Final = 0
@@ -19,6 +19,10 @@ def _archive(call: ProcedureCall) -> Iterator[Row]:
             " knows all of them: it cannot be left out."
         )
     fewest, most = call.number("min_commits"), call.number("max_commits")
+    if not 0 < fewest < most:
+        raise UsageError(
+            f"CALL {call.procedure.name}: min_commits is {fewest} and max_commits {most}; give 1 or more, and a greater number."
+        )
     behind_cleaning = call.number("retain_commits") + 1
     if fewest < behind_cleaning:
         fewest, most = behind_cleaning, most + behind_cleaning - fewest
