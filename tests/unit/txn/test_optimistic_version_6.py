@@ -100,18 +100,18 @@ def test_compaction_of_other_file_groups_is_no_conflict(table: HudiTable) -> Non
 
 def test_two_writers_name_no_log_file_alike(table: HudiTable) -> None:
     """Markers of both would name one file, and what the loser deletes would be the winner's."""
-    seen: list[list[str]] = []
+    names_after: list[list[str]] = []
 
     def upsert_too() -> None:
         table.upsert([ride(1, value=5)], options=OCC)
-        seen.append(logs_of(table))
+        names_after.append(logs_of(table))
 
     with pytest.raises(WriteConflictError):
         HudiTable(table.storage, engine=Between(upsert_too)).upsert([ride(1, value=7)], options=OCC)
     assert rows_of(HudiTable(table.storage)) == [ride(1, value=5), ride(2, "rome", 2)]
     tokens = [name.rpartition("_")[2] for name in logs_of(table)]
     assert len({token for token in tokens if not token.endswith("-0-0")}) == 2
-    assert set(seen[0]) <= set(logs_of(table))
+    assert set(names_after[0]) <= set(logs_of(table))
     check_sound(HudiTable(table.storage))
 
 
