@@ -13,9 +13,8 @@ from collections.abc import Collection, Iterable, Iterator
 
 from pyhudi.errors import CorruptTableError, HudiError
 from pyhudi.fsview.partition_listing import walk_partitions
-from pyhudi.kernels.log_file.rollback_blocks import instants_in
 from pyhudi.spec.files.file_group import FileGroupId, join_path
-from pyhudi.spec.files.file_names import BaseFileName, LogFileName, parse_base_file_name, parse_log_file_name, stage_of_logs
+from pyhudi.spec.files.file_names import BaseFileName, LogFileName, parse_base_file_name, parse_log_file_name
 from pyhudi.spec.files.marker import BATCH_FILE, TEMP_FOLDER, TYPE_FILE, Marker, MarkerType, marker_folder, parse_marker
 from pyhudi.storage.storage_protocol import FileStatus, Storage
 from pyhudi.storage.temporary_files import is_left_over
@@ -112,21 +111,13 @@ def delete_unlisted(storage: Storage, instant: str, listed: Collection[str]) -> 
 def delete_files_of(storage: Storage, instant: str) -> None:
     """Delete all data files and markers of an instant that others rolled back while its writer was held up and wrote on.
 
-    What it wrote afterwards has no marker. In layout 1, where names of log files do not have the time of their writer, those are deleted
-    that hold blocks of the instant alone and have its number in their write token.
+    What it wrote afterwards has no marker. In layout 1, where names of log files do not have the time of their writer, this deletes no log.
     """
     for _, listing in walk_partitions(storage):
         for status in listing:
-            if is_file_of(status.name, instant) or _is_log_of(storage, status, instant):
+            if is_file_of(status.name, instant):
                 storage.delete(status.path)
     delete_markers(storage, instant)
-
-
-def _is_log_of(storage: Storage, status: FileStatus, instant: str) -> bool:
-    name = parse_log_file_name(status.name)
-    if name is None or (name.write_token or "").split("-")[1:2] != [str(stage_of_logs(instant))]:
-        return False
-    return instants_in(storage, status.path, status.size) <= {instant}
 
 
 def delete_markers(storage: Storage, instant: str) -> None:

@@ -11,6 +11,7 @@ from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.table_properties import load_properties
+from pyhudi.timeline import instant_details
 from pyhudi.timeline.instant_details import load_commit_naming
 from pyhudi.timeline.load_timeline import load_timeline
 from tests.unit.table.tables import make_table
@@ -46,3 +47,13 @@ def test_a_commit_of_version_6_and_a_compressed_one_are_decoded_in_any_case() ->
 def test_a_damaged_commit_is_not_taken_for_one_without_the_text(length: int) -> None:
     with pytest.raises(CorruptTableError):
         loaded(commit_content(METADATA, 2, sync=SYNC)[:length], "file-2")
+
+
+@pytest.mark.parametrize("written", ["0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d-0", "00000003", "a-b", "plain"])
+@pytest.mark.parametrize("count", [0, 1, 6, 7, 40])
+def test_text_is_found_among_however_many(written: str, count: int) -> None:
+    """From some number of texts on, a part of each is compared first."""
+    others = [f"{number:08x}-4e5f-4a6b-8c7d-{number:012x}-0" for number in range(count)]
+    content = f"x{written}-0_1-2-3.parquet 4e5f-4a6b".encode()
+    assert instant_details._holds_any(content, [*others, written])
+    assert not instant_details._holds_any(content, others)

@@ -22,7 +22,7 @@ MODE = "hoodie.write.concurrency.mode"
 RETRIES = "hoodie.write.num.retries.on.conflict.failures"
 STRATEGY = "hoodie.write.lock.conflict.resolution.strategy"
 OCC = {MODE: "optimistic_concurrency_control"}
-TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ", "COPY_ON_WRITE-6", "MERGE_ON_READ-6")
+TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
 NULLS = {"hoodie.write.set.null.for.missing.columns": "true"}
 BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
 
@@ -45,7 +45,7 @@ class Between:
         return results
 
 
-@pytest.fixture(params=TYPES)
+@pytest.fixture(params=[*TYPES, "COPY_ON_WRITE-6", "MERGE_ON_READ-6"])
 def table(request: pytest.FixtureRequest) -> HudiTable:
     kind, _, version = request.param.partition("-")
     options = {"hoodie.write.table.version": version} if version else {}
@@ -118,7 +118,7 @@ def test_different_new_keys_of_one_partition_are_no_conflict(table: HudiTable) -
     check_sound(table)
 
 
-@pytest.mark.parametrize("kind", TYPES[:2])
+@pytest.mark.parametrize("kind", TYPES)
 def test_two_writers_do_not_begin_one_bucket(kind: str) -> None:
     table = make_table(MemoryStorage(), table_type=kind, partition_by=("city",))
     first = beside(table, lambda: table.upsert([ride(2), ride(5)], options=OCC | BUCKETS))
