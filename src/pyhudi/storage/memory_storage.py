@@ -63,9 +63,9 @@ class MemoryStorage:
         """`memory://` and the name."""
         return f"memory://{self.name}"
 
-    def copy(self) -> MemoryStorage:
-        """Return a storage with the same content and a name, a lock and a life of its own."""
-        copied = MemoryStorage(clock=self.clock)
+    def copy(self, *, clock: Callable[[], int] | None = None) -> MemoryStorage:
+        """Return a storage with the same content and a name, a lock and a life of its own; with another clock if one is given."""
+        copied = MemoryStorage(clock=clock or self.clock)
         with self._guarded() as store:
             copied._store.files.update(store.files)
             copied._store.folders.update(store.folders)
@@ -181,7 +181,8 @@ class MemoryStorage:
 
     @property
     def _store(self) -> _Store:
-        return _stores.setdefault(self.name, _Store())
+        store = _stores.get(self.name)
+        return _stores.setdefault(self.name, _Store()) if store is None else store
 
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[_Store]:

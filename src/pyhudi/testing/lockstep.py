@@ -45,6 +45,7 @@ class Lockstep:
         self._crashes, self._calls = crashes, calls
         self._turns: dict[int, threading.Lock] = {}
         self._running: list[int] = []
+        self._waiting: dict[int, Callable[[], bool]] = {}
 
     def run(self, storage: Storage, writers: Sequence[Callable[[Storage], object]]) -> list[BaseException | None]:
         """Run the writers to their ends, each with a storage of its own, and return the error of each, None for success.
@@ -63,7 +64,7 @@ class Lockstep:
         def work(number: int) -> None:
             self._turns[number].acquire()
             try:
-                writers[number](_Stepped(storage, self, number, dies_at.get(number)))
+                writers[number](SteppedStorage(storage, self, number, dies_at.get(number)))
             except BaseException as error:  # noqa: BLE001 - what a writer ends with is what the caller looks at
                 errors[number] = error
             finally:
@@ -88,11 +89,20 @@ class Lockstep:
             self._turns[chosen].release()
             self._turns[number].acquire()
 
+    def wait(self, number: int, is_ready: Callable[[], bool]) -> None:
+        """Let the others continue until a condition holds, or all of them wait for theirs."""
+        self._waiting[number] = is_ready
+        try:
+            self.pause(number)
+        finally:
+            del self._waiting[number]
+
     def _choose(self) -> int:
-        return self._random.choice(self._running)
+        ready = [number for number in self._running if number not in self._waiting or self._waiting[number]()]
+        return self._random.choice(ready or self._running)
 
 
-class _Stepped(InterceptedStorage):
+class SteppedStorage(InterceptedStorage):
     """The storage of one writer; calls of helper threads pass without a pause."""
 
     def __init__(self, inner: Storage, schedule: Lockstep, number: int, dies_at: int | None) -> None:
@@ -101,6 +111,10 @@ class _Stepped(InterceptedStorage):
         self._thread = threading.get_ident()
         self._count = 0
         self._has_crashed = False
+
+    def wait_until(self, is_ready: Callable[[], bool]) -> None:
+        """Let the other writers continue until a condition holds, or all of them wait."""
+        self._schedule.wait(self._number, is_ready)
 
     def _pass(self, call: Call, effect: Callable[[], T], torn: Callable[[], object] | None = None) -> T:
         del call, torn
@@ -113,6 +127,7 @@ class _Stepped(InterceptedStorage):
 
     @contextlib.contextmanager
     def lock(self, timeout_s: float, name: str = "", provider: str = "") -> Iterator[HeldLock]:
+        """Ask for the lock in turn with the others."""
         with contextlib.ExitStack() as present:
             yield self._take(present, timeout_s, name, provider)
 

@@ -28,13 +28,13 @@ from pyhudi.txn.concurrency import MODE, STRATEGY, Concurrency, ConcurrencyMode,
 from pyhudi.txn.conflicts.early_detection import ConflictDetector, EarlyDetection
 from pyhudi.txn.failed_writes_policy import FailedWritesSettings
 from pyhudi.txn.ids import Ids
-from pyhudi.txn.locked_table import LockedTable, locked_table
+from pyhudi.txn.locked_table import LockedTable, locked_table, table_state
 from pyhudi.txn.markers import delete_files_of
 from pyhudi.txn.metadata_updates import find_metadata_table, prepare_metadata_table
 from pyhudi.txn.new_key_conflicts import check_new_keys
 from pyhudi.txn.rolling_metadata import NOT_ROLLING, RollingMetadata
 from pyhudi.txn.transaction import Committed, RollBack, Transaction, check_version
-from pyhudi.txn.write_conflicts import ComparedWrite, check_conflicts
+from pyhudi.txn.write_conflicts import ComparedWrite, check_conflicts, check_history
 
 #: Holds the table's lock.
 Lock = Callable[[], AbstractContextManager[LockedTable]]
@@ -162,13 +162,14 @@ class OptimisticTransaction(Transaction):
         return committed
 
     def check_not_deleted(self, error: BaseException) -> None:
-        """Look why a write failed: others delete the files, temporary ones too, of a writer that they take for dead.
+        """Look why a write failed: others delete the files of a writer that they take for dead, and a restore those that it builds on.
 
         Raises:
-            ConflictError: a file was missing, and others may take this writer for dead.
+            ConflictError: a file was missing, and others may take this writer for dead, or the table was restored.
         """
         if isinstance(error.__cause__ or error, FileNotFoundError):
             self._heartbeat.check_alive()
+            check_history(self._before, table_state(self.table.storage, self.table.clock, self.table.ids), self.instant)
 
     def withdraw(self) -> None:
         """Take a write off the timeline that has written nothing."""

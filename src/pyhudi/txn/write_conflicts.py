@@ -77,7 +77,7 @@ def check_conflicts(before: Timeline, now: TableState, mine: ComparedWrite, stra
         WriteConflictError: names the other action and the file groups.
         ConflictError: the table was restored, or the write itself is being rolled back.
     """
-    _check_history(before, now, mine)
+    check_history(before, now, mine.requested)
     candidates = completed_since(before, now.timeline)
     compared = {
         False: (mine.groups, (Operation.BUCKET_RESCALE, *_names(mine.groups, mine))),
@@ -130,8 +130,17 @@ def completed_since(before: Timeline, now: Timeline) -> tuple[Instant, ...]:
     return tuple(one for one in new if one.requested in left or now.find(one.requested))
 
 
-def _check_history(before: Timeline, now: TableState, mine: ComparedWrite) -> None:
-    """See that what was completed at the beginning still is, and that nobody rolls the write back."""
+def check_history(before: Timeline, now: TableState, requested: str) -> None:
+    """See that what was completed at the beginning of a write still is.
+
+    Args:
+        before: the timeline when the write began.
+        now: the table as it is now.
+        requested: the requested time of the write.
+
+    Raises:
+        ConflictError: the table was restored, or a commit was rolled back.
+    """
     known = {one.requested for one in before.completed() if one.action is Action.RESTORE}
     restored = [one for one in now.timeline.completed() if one.action is Action.RESTORE and one.requested not in known]
     active = {one.requested for one in now.timeline.data_instants()}
@@ -139,7 +148,7 @@ def _check_history(before: Timeline, now: TableState, mine: ComparedWrite) -> No
     if restored or undone:
         what = f"restored by {restored[0].requested}" if restored else f"rid of {undone[0].action} {undone[0].requested}"
         raise ConflictError(
-            f"table {now.storage.uri} was {what} while {mine.requested} wrote to it. Nothing of this write is visible; read what it was"
+            f"table {now.storage.uri} was {what} while {requested} wrote to it. Nothing of this write is visible; read what it was"
             " made of again, and write again."
         )
 

@@ -14,6 +14,7 @@ import pyhudi.txn.optimistic as optimistic
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.testing.intercepted_storage import Call
+from tests.slow_cases import slow_cases
 from tests.unit.txn.action_pairs import SERVICES, WRITES, Script, calls_of, depending_calls, faults_of_schedule, prepared
 
 WHOLE = 1 << 40
@@ -29,18 +30,32 @@ SOME = [
     ("clustering", "insert_overwrite"),
     ("clean", "archive"),
     ("compaction", "clustering"),
+    ("upsert", "restore"),
+    ("clean", "savepoint"),
+    ("index build", "upsert"),
 ]
 ALL = [(first, second) for first in (*WRITES, *SERVICES) for second in (*WRITES, *SERVICES)]
 
 
-@pytest.fixture(scope="module", params=["MERGE_ON_READ", pytest.param("COPY_ON_WRITE", marks=pytest.mark.slow)])
+STARTS = [("MERGE_ON_READ", 9), ("COPY_ON_WRITE", 9), ("MERGE_ON_READ", 8), ("COPY_ON_WRITE", 8)]
+
+
+@pytest.fixture(scope="module", params=slow_cases(STARTS, STARTS[1:]), ids=str)
 def start(request: pytest.FixtureRequest) -> MemoryStorage:
-    return prepared(request.param)
+    return prepared(*request.param)
+
+
+def skip_what_does_nothing(start: MemoryStorage, first: str, second: str) -> None:
+    """Skip what the table does not have: log files, or a version to go to; of version 8 only upgrades are tried."""
+    config, pair = HudiTable(start).config, {first, second}
+    if not config.is_merge_on_read and pair.intersection({"compaction", "log compaction"}):
+        pytest.skip("copy-on-write tables are not compacted")
+    if ("upgrade" in pair) != (config.version == 8) or ("downgrade" in pair and config.version == 8):
+        pytest.skip("nothing to upgrade or downgrade")
 
 
 def faults_of_pair(start: MemoryStorage, first: str, second: str, every: int, offset: int = 0) -> list[str]:
-    if "compaction" in (first, second) and not HudiTable(start).config.is_merge_on_read:
-        pytest.skip("copy-on-write tables are not compacted")
+    skip_what_does_nothing(start, first, second)
     calls = calls_of(first, start)
     for number in depending_calls(calls, calls_of(second, start))[offset::every]:
         faults = faults_of_schedule(start, first, second, Script(number, WHOLE))
@@ -63,8 +78,7 @@ def test_every_pair_at_every_call_that_matters(start: MemoryStorage, first: str,
 @pytest.mark.slow
 @pytest.mark.parametrize(("first", "second"), ALL, ids=str)
 def test_every_pair_with_both_suspended(start: MemoryStorage, first: str, second: str) -> None:
-    if "compaction" in (first, second) and not HudiTable(start).config.is_merge_on_read:
-        pytest.skip("copy-on-write tables are not compacted")
+    skip_what_does_nothing(start, first, second)
     chance, counts = random.Random(f"{first} {second}"), [len(calls_of(name, start)) for name in (first, second)]
     for _ in range(20):
         script = Script(chance.randrange(counts[0] + 1), chance.randrange(counts[1] + 1))

@@ -154,7 +154,7 @@ def lock_that_excludes_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     def lock(self, timeout_s: float, name: str = "", provider: str = ""):
         yield _Held()
 
-    monkeypatch.setattr("pyhudi.testing.lockstep._Stepped.lock", lock)
+    monkeypatch.setattr("pyhudi.testing.lockstep.SteppedStorage.lock", lock)
 
 
 class _Held:

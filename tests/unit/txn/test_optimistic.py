@@ -11,6 +11,7 @@ from pyhudi.errors import ConflictError, OptionError, UnsupportedError, WriteCon
 from pyhudi.spec.instant import Action
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.prefix_storage import FolderStorage
+from pyhudi.table import write_pipeline
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.testing.invariants import garbage, timeline_faults
 from pyhudi.timeline.load_timeline import load_timeline
@@ -337,3 +338,35 @@ def test_a_record_that_a_live_writer_has_begun_in_the_metadata_table_stays(table
     beside(table, begin_record).upsert([ride(1, value=7)], options=OCC)
     assert records
     assert rows_of(table) == [ride(1, value=7), ride(2), ride(3, city="rome", value=5)]
+
+
+def test_a_record_whose_write_begins_after_the_timeline_was_read_stays(table: HudiTable) -> None:
+    """A writer of Apache Hudi may begin both between the two timelines that are read."""
+    time = not_none(load_timeline(table.storage, table.config).last_completed()).requested
+    requested = str(int(time) + 1)
+    records = [f".hoodie/metadata/.hoodie/timeline/{requested}.deltacommit.{state}" for state in ("requested", "inflight")]
+    for path in (*records, heartbeat_path(requested)):
+        table.storage.create(path, b"")
+    table.upsert([ride(3, city="rome", value=5)], options=OCC | {"hoodie.clean.automatic": "false"})
+    assert [table.storage.stat(path) is not None for path in records] == [True, True]
+    table.storage.delete(heartbeat_path(requested))
+    table.upsert([ride(3, city="rome", value=6)], options=OCC | {"hoodie.clean.automatic": "false"})
+    assert [table.storage.stat(path) for path in records] == [None, None]
+
+
+def test_a_write_whose_base_a_restore_takes_away_before_it_is_read_is_told_so(table: HudiTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = not_none(table.upsert([ride(1, value=1)], options=OCC).instant)
+    table.upsert([ride(1, value=2)], options=OCC)
+    state_before, restored = write_pipeline.state_before, list[str]()
+
+    def read_late(state):
+        if not restored:
+            restored.append(first)
+            table.services.restore(first)
+        return state_before(state)
+
+    monkeypatch.setattr(write_pipeline, "state_before", read_late)
+    with pytest.raises(ConflictError, match=r"restored by \d+ while"):
+        table.upsert([ride(2, value=3)], options=OCC)
+    assert rows_of(table)[0] == ride(1, value=1)
+    check_sound(table)

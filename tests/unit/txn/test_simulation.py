@@ -6,8 +6,10 @@ import os
 
 import pytest
 
-from tests.unit.txn.simulation import Troubles, simulate
+from tests.unit.txn.simulated_world import Troubles
+from tests.unit.txn.simulation import simulate
 
+SERVICES = ("clean", "archive", "savepoint", "rollback")
 TROUBLES = {
     "none": (Troubles(), 0),
     "clocks": (Troubles(skew_ms=5_000), 0),
@@ -15,6 +17,11 @@ TROUBLES = {
     "held up": (Troubles(held_up=True), 0),
     "crashes": (Troubles(failing=0.005, skew_ms=5_000), 2),
     "held up, and clocks": (Troubles(held_up=True, skew_ms=5_000), 0),
+    "services": (Troubles(skew_ms=5_000, services=SERVICES), 0),
+    "services and crashes": (Troubles(failing=0.005, skew_ms=5_000, services=SERVICES), 2),
+    "services, held up": (Troubles(held_up=True, services=SERVICES), 0),
+    "restores": (Troubles(services=("restore", "savepoint", "clean", "rollback")), 0),
+    "upgrades": (Troubles(failing=0.002, services=("upgrade", "downgrade", "rollback")), 1),
 }
 #: Of each kind, in `make test-slow`.
 SLOW_SCHEDULES = int(os.environ.get("PYHUDI_SCHEDULES", "2000"))
