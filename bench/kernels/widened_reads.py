@@ -22,6 +22,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from pyhudi import HudiTable, enable
+from pyhudi.spark.jvm.jvm import java_class
 
 GOAL = 1.1
 REPETITIONS = 9
@@ -77,7 +78,7 @@ def on_spark(work: Path) -> float:
     def read(name: str) -> Callable[[], object]:
         return lambda: session.read.format("hudi").load(str(work / name)).selectExpr(*query).collect()
 
-    process = session._jvm.java.lang.ProcessHandle.current().pid()  # noqa: SLF001 - no public name
+    process = java_class(session, "java.lang.ProcessHandle").current().pid()
 
     def spent() -> float:
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].split()
