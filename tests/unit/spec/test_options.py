@@ -186,6 +186,26 @@ def test_what_would_change_rows_keys_places_or_writers_is_refused_always(name: s
         resolve({name: value, "pyhudi.options.unserved": "warn"})
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("hoodie.index.name", "by_city"),
+        ("hoodie.expression.index.function", "lower"),
+        ("hoodie.expression.index.type", "BLOOM_FILTERS"),
+        ("hoodie.datasource.write.secondarykey.column", "city"),
+        ("hoodie.metadata.index.expression.column", "city"),
+        ("hoodie.metadata.index.expression.options", "expr=lower"),
+        ("hoodie.metadata.index.secondary.column", "city"),
+        ("hoodie.metadata.auto.initialize", "false"),
+        ("hoodie.write.concurrency.schema.conflict.resolution.enable", "false"),
+        ("hoodie.meta_sync.global.replicate.timestamp", "20260101"),
+    ],
+)
+def test_what_apache_hudi_ignores_in_writes_has_no_effect(name: str, value: str) -> None:
+    """Apache Hudi 1.2.0 wrote the same rows, properties and indexes with and without each of these."""
+    assert resolve({name: value}).given == {}
+
+
 #: Values that no key of a kind can have.
 BAD = {
     Kind.TEXT: (),

@@ -116,8 +116,15 @@ def test_recreation_cut_after_any_change_leaves_the_old_table_or_the_new_one(cas
     assert new > 10
 
 
+#: What else an overwrite may change: cut at every call, too.
+FURTHER_CASES = [
+    pytest.param(("COPY_ON_WRITE", 9, {"keys": ("day",)}), id="other key"),
+    pytest.param(("COPY_ON_WRITE", 9, {"options": {"hoodie.table.cdc.enabled": "true"}}), id="change data"),
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [*CASES, *FURTHER_CASES])
 def test_recreation_cut_anyhow_leaves_the_old_table_or_the_new_one(case: tuple[str, int, dict[str, object]]) -> None:
     check_cuts(case, Fault.AFTER, Fault.TORN, Fault.ERROR_NOT_DONE, Fault.ERROR_BUT_DONE, whole=True)
 

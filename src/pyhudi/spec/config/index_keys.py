@@ -72,8 +72,8 @@ INDEXES: tuple[ConfigKey, ...] = (
         "hoodie.index.class",
         "An index of Apache Hudi by its class name, in place of hoodie.index.type.",
     ),
-    *refused(
-        "CREATE INDEX states an index: its name, kind, columns and function",
+    *harmless(
+        "is read when an index is created, by no write: CREATE INDEX states its name, kind, columns and function",
         "hoodie.index.name hoodie.expression.index.function hoodie.expression.index.type hoodie.datasource.write.secondarykey.column",
     ),
 )

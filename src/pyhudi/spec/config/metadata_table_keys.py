@@ -140,10 +140,10 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
         hoodie.metadata.range.repartition.* hoodie.metadata.repartition.*
         """,
     ),
-    *refused(
-        "CREATE INDEX and DROP INDEX state an index: its name, columns and options",
-        "hoodie.metadata.index.drop hoodie.metadata.index.expression.column hoodie.metadata.index.expression.options"
-        " hoodie.metadata.index.secondary.column",
+    *refused("DROP INDEX drops an index, which it names", "hoodie.metadata.index.drop"),
+    *harmless(
+        "is read when an index is created, by no write: CREATE INDEX states its columns and options",
+        "hoodie.metadata.index.expression.column hoodie.metadata.index.expression.options hoodie.metadata.index.secondary.column",
     ),
     *harmless("is about bloom filters inside the files of the metadata table, which are found without", "hoodie.metadata.bloom.filter.*"),
     *unserved(
@@ -171,10 +171,7 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
         "DROP INDEX drops a secondary index, and each write keeps those that there are in step",
         "hoodie.metadata.index.secondary.enable=true",
     ),
-    *refused(
-        "whether a write makes a missing metadata table is what hoodie.metadata.enable says",
-        "hoodie.metadata.auto.initialize=true",
-    ),
+    *harmless("hoodie.metadata.enable alone says whether a write makes a missing metadata table", "hoodie.metadata.auto.initialize"),
     *refused(
         "a write deletes an index that its options turn off, since the index would be behind the table",
         "hoodie.metadata.auto.delete.partitions=true",

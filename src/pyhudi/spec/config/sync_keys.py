@@ -93,7 +93,7 @@ SYNC: tuple[ConfigKey, ...] = (
     *harmless("belongs to bucket_sync", f"{_HIVE}.bucket_sync_spec"),
     *refused("Hive would rely on buckets that Hudi's hash does not fill", f"{_HIVE}.bucket_sync=false"),
     *harmless("the catalog is reached without Spark's client, at the address that the session states", f"{_HIVE}.use_spark_catalog"),
-    *refused("replication between clusters is not served", "hoodie.meta_sync.global.replicate.timestamp"),
+    *harmless("is read by the tool for replication between clusters alone", "hoodie.meta_sync.global.replicate.timestamp"),
     *unserved(
         "synchronisation with this catalog comes with a later release",
         f"""
