@@ -80,12 +80,18 @@ class FileRows:
         yield from table.combine_chunks().to_batches()
 
 
-def scan(parquet: pq.ParquetFile, groups: Sequence[int], rows: FileRows, without: Indices | None) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of some row groups, whose columns are all decoded."""
+def scan(
+    parquet: pq.ParquetFile, groups: Sequence[int], rows: FileRows, without: Indices | None, only: Indices | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of some row groups, whose columns are all decoded; `only` are the numbers of those that can pass the filter."""
     left_out = None if without is None else _indices_in_groups(parquet, groups, without)
     begin = 0
     for batch in parquet.iter_batches(_batch_rows(parquet), row_groups=groups, columns=rows.stored_names(parquet)):
-        retained = batch if left_out is None else _without(batch, begin, left_out)
+        if only is not None and batch.num_columns:
+            first, last = np.searchsorted(only, [begin, begin + batch.num_rows])
+            retained = batch.take(pa.array(only[first:last] - begin))
+        else:
+            retained = batch if left_out is None else _without(batch, begin, left_out)
         begin += batch.num_rows
         yield from rows.of_table(retained)
 
@@ -124,7 +130,7 @@ def late_rows(
     names = rows.stored_names(parquet)
     read = None if indices is None else pages.rows(group, names, indices)
     if read is None:
-        yield from scan(parquet, [group], rows, without)
+        yield from scan(parquet, [group], rows, without, None if known is None else indices)
     else:
         for batch in read.combine_chunks().to_batches():
             yield from rows.of_table(batch)
