@@ -41,6 +41,8 @@ class Selection:
     condition: pc.Expression | None
     #: What statistics and indexes are asked; says the same as `condition`, or less.
     test: Condition = field(default_factory=Unknown)
+    #: What `keys_meant` is, where more keys are known than statistics and indexes are asked for.
+    known_keys: tuple[pa.StringArray, str] | None = None
 
     @property
     def schema(self) -> pa.Schema:
@@ -84,6 +86,8 @@ class Selection:
     @cached_property
     def keys_meant(self) -> tuple[pa.StringArray, str] | None:
         """Record keys, one of which each row has that is read, and the column that says so; None when it may have any."""
+        if self.known_keys is not None:
+            return self.known_keys
         return keys_meant(self.test, self.snapshot.schema, self.snapshot.config) if any(operands(self.test)) else None
 
     @property

@@ -135,6 +135,74 @@ def test_of_many_keys_statistics_are_asked_for_the_range(stored, monkeypatch):
     assert few == by_spark
 
 
+STORES = [
+    "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+    "WHEN MATCHED THEN UPDATE SET *",
+    "WHEN NOT MATCHED THEN INSERT *",
+]
+#: Rows 2 and 3 as they are stored (3 has another time alone, then another name alone), a row twice, a new row, and one without key.
+WHOLE_ROWS = """SELECT CAST(id AS INT) AS id, name, born, CAST(paid AS DECIMAL(10, 2)) AS paid, seen, city FROM VALUES
+    (2, 'bob', DATE'2024-01-02', NULL, NULL, 'oslo'),
+    (3, NULL, NULL, 12.5, TIMESTAMP'1969-12-31 23:59:59.999998', 'rome'),
+    (3, 'z', NULL, 12.5, TIMESTAMP'1969-12-31 23:59:59.999999', 'rome'),
+    (4, 'bob', DATE'2024-01-02', 13.5, NULL, 'oslo'), (9, 'new', NULL, NULL, NULL, 'bern'), (NULL, 'none', NULL, NULL, NULL, 'bern')
+    AS v(id, name, born, paid, seen, city)"""
+
+
+def stored_rows(sql, text: str) -> tuple[list[str] | None, list[str]]:
+    """Return the changes of a MERGE that stores rows of its source, computed in this process and by Spark."""
+    plain = SparkSession.sql.__wrapped__.__get__(sql.session)  # type: ignore[attr-defined]
+    analyzed = statement.read(sql.session, plain, text, None)
+    change = open_for_change(analyzed, analyzed.plan.targetTable())
+    assert change is not None
+    query = MergeQuery(analyzed, change[0], merge_text(text))
+    here, by_spark = query.collect_locally(1 << 26) if query.stores_source_rows else None, analyzed.run_sql(query.build()).toArrow()
+    assert here is None or here.select(by_spark.column_names).cast(by_spark.schema)
+    return None if here is None else sorted(map(repr, here.to_pylist())), sorted(map(repr, by_spark.to_pylist()))
+
+
+@pytest.mark.parametrize("stored", ["cow", "mor"], indirect=True)
+def test_rows_that_are_stored_as_they_are_need_no_expression_of_spark(stored):
+    for clauses in STORES:
+        for first in (None, "seen"):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(MergeQuery, "_compared_first", first)
+                here, by_spark = stored_rows(stored, f"MERGE INTO stored t USING ({WHOLE_ROWS}) s ON t.id = s.id {clauses}")
+            assert here == by_spark, (clauses, first)
+
+
+@pytest.mark.parametrize("stored", ["mor"], indirect=True)
+def test_sparks_expressions_evaluate_what_is_not_stored_as_it_is(stored):
+    for source, clauses in (
+        (WHOLE_ROWS, "WHEN MATCHED AND t.id > 1 THEN UPDATE SET *"),
+        (WHOLE_ROWS, "WHEN MATCHED THEN UPDATE SET name = s.name WHEN NOT MATCHED THEN INSERT *"),
+        (WHOLE_ROWS, "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED BY SOURCE THEN DELETE"),
+        (WHOLE_ROWS.replace("CAST(paid AS DECIMAL(10, 2))", "CAST(paid AS DECIMAL(9, 2))"), "WHEN MATCHED THEN UPDATE SET *"),
+        (WHOLE_ROWS, "WHEN MATCHED THEN DELETE"),
+    ):
+        assert stored_rows(stored, f"MERGE INTO stored t USING ({source}) s ON t.id = s.id {clauses}")[0] is None, clauses
+
+
+@pytest.mark.parametrize("stored", ["cow", "mor"], indirect=True)
+def test_a_merge_that_stores_rows_of_its_source_changes_what_differs(stored):
+    source = """SELECT CAST(id AS INT) AS id, name, born, CAST(paid AS DECIMAL(10, 2)) AS paid, seen, city FROM VALUES
+        (2, 'bob', DATE'2024-01-02', NULL, NULL, 'oslo'), (3, NULL, NULL, 99.5, TIMESTAMP'1969-12-31 23:59:59.999999', 'rome'),
+        (4, 'bob', DATE'2024-01-02', 13.5, NULL, 'oslo'), (9, 'new', NULL, NULL, NULL, 'bern') AS v(id, name, born, paid, seen, city)"""
+    before = dict(stored("SELECT id, _hoodie_commit_time FROM stored"))
+    text = f"MERGE INTO stored t USING ({source}) s ON t.id = s.id {STORES[0]}"
+    stored(text)
+    times = dict(stored("SELECT id, _hoodie_commit_time FROM stored"))
+    assert sorted(number for number, time in times.items() if time > max(before.values())) == [3, 4, 9]
+    assert [times[number] for number in (1, 2)] == [before[number] for number in (1, 2)]
+    assert stored("SELECT id, name, CAST(paid AS DOUBLE), city FROM stored WHERE id > 2 ORDER BY id") == [
+        (3, None, 99.5, "rome"),
+        (4, "bob", 13.5, "oslo"),
+        (9, "new", None, "bern"),
+    ]
+    stored(text)
+    assert dict(stored("SELECT id, _hoodie_commit_time FROM stored")) == times
+
+
 @pytest.mark.parametrize("stored", ["cow"], indirect=True)
 def test_a_merge_told_to_run_on_spark_does(stored):
     stored("SET pyhudi.engine = spark")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,8 +17,11 @@ from pyhudi.kernels.base_file.base_file import FOOTER_MAX_KEY, FOOTER_MIN_KEY
 from pyhudi.kernels.base_file.stored_groups import StoredGroups
 from pyhudi.kernels.merge import touched_groups
 from pyhudi.kernels.tasks.splicing_writer import SplicingFileWriter
+from pyhudi.read.execute import Selection, read_table
 from pyhudi.read.skipping import key_rows
-from pyhudi.read.skipping.key_rows import rows_meant
+from pyhudi.read.skipping.key_rows import keys_in_column, rows_meant
+from pyhudi.read.snapshot.query_type import SnapshotQuery
+from pyhudi.read.snapshot.snapshot import open_snapshot
 from pyhudi.spec.files.file_group import BaseFile
 from pyhudi.spec.files.file_names import BaseFileName
 from pyhudi.storage.local_storage import LocalStorage
@@ -147,3 +151,29 @@ def test_row_groups_of_appended_rows_are_copied_without_their_keys(
     assert copied
     assert not any(copied)
     assert table.count() == ROWS + 1
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("column", ["key", "_hoodie_record_key"])
+def test_rows_of_any_number_of_known_keys_are_those_of_the_condition(tmp_path: Path, table_type: str, column: str) -> None:
+    table = table_of(tmp_path, table_type)
+    table.upsert(rows_of([3, 17], 1), options=OPTIONS)
+    table.delete(where=pc.field("key") == key_of(40), options=OPTIONS)
+    snapshot = open_snapshot(table.storage, SnapshotQuery(), table.config)
+    for numbers in ([3, 40, ROWS + 5], [*range(0, ROWS, 3)]):
+        values = pa.array([key_of(number) for number in numbers], pa.string())
+        known = keys_in_column(column, values, snapshot.schema, snapshot.config)
+        assert known is not None
+        assert known[1] == column
+        selection = Selection(snapshot, ("key", "v", "text"), pc.field(column).isin(values), known_keys=known)
+        expected = read_table(replace(selection, known_keys=None)).sort_by("key")
+        assert read_table(selection).sort_by("key").equals(expected)
+        assert expected.num_rows == len({*numbers} - {40, ROWS + 5})
+
+
+def test_values_of_other_columns_are_no_keys(tmp_path: Path) -> None:
+    table = table_of(tmp_path)
+    schema = table.schema
+    assert keys_in_column("text", pa.array(["a"]), schema, table.config) is None
+    assert keys_in_column("v", pa.array([1]), schema, table.config) is None
+    assert keys_in_column("key", pa.array(["", "a"]), schema, table.config) is None

@@ -14,9 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from pyhudi.errors import HudiError
 from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.kernels.base_file.parquet_input import open_parquet
+from pyhudi.kernels.keys.key_kernels import record_keys
 from pyhudi.kernels.keys.key_probe import rows_of_keys
+from pyhudi.keygen.key_generator_protocol import KeyFields
 from pyhudi.read.filter.condition import And, Column, Condition, In
 from pyhudi.read.filter.point_predicates import implied_keys
 from pyhudi.read.skipping.key_lookup import key_fields_of
@@ -46,16 +49,46 @@ def keys_meant(condition: Condition, schema: pa.Schema, config: TableConfig) -> 
         return _array(stated), RECORD_KEY
     if (many := _many_values(condition, RECORD_KEY)) is not None:
         return many, RECORD_KEY
-    key = key_fields_of(config)
-    if key is None or key.is_composite or len(key.key_fields) != 1:
+    key = _key_column(schema, config)
+    if key is None:
         return None
     (name,) = key.key_fields
-    if name not in schema.names or not pa.types.is_string(schema.field(name).type):
-        return None
     by_column = implied_keys(condition, schema, key)
     if by_column is not None:
         return _array(by_column), name
     return None if (many := _many_values(condition, name)) is None else (many, name)
+
+
+def keys_in_column(name: str, values: pa.Array, schema: pa.Schema, config: TableConfig) -> tuple[pa.StringArray, str] | None:
+    """Return what `keys_meant` does for rows that have one of some values in a column, however many these are.
+
+    Args:
+        name: the column.
+        values: its values, without nulls.
+        schema: the columns of the table.
+        config: its properties.
+    """
+    if not config.populate_meta_fields:
+        return None
+    if name == RECORD_KEY:
+        return pc.unique(values), RECORD_KEY
+    key = _key_column(schema, config)
+    if key is None or key.key_fields != (name,):
+        return None
+    distinct = pc.unique(values)
+    try:
+        return record_keys(pa.table({name: distinct}), key), name
+    except HudiError:
+        return None  # no record has such a key; what the filter says of the column is true all the same
+
+
+def _key_column(schema: pa.Schema, config: TableConfig) -> KeyFields | None:
+    """Return how keys are made if that is of one column of text alone, whose bare values they are."""
+    key = key_fields_of(config)
+    if key is None or key.is_composite or len(key.key_fields) != 1:
+        return None
+    (name,) = key.key_fields
+    return key if name in schema.names and pa.types.is_string(schema.field(name).type) else None
 
 
 def rows_meant(storage: Storage, file: BaseFile, keys: pa.StringArray, column: str) -> Indices | None:

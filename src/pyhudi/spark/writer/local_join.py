@@ -33,6 +33,7 @@ from pyspark.sql.types import (
 
 from pyhudi.read.execute import Selection, read_slices, select
 from pyhudi.read.filter.point_predicates import MOST_KEYS
+from pyhudi.read.skipping.key_rows import keys_in_column
 from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.schema.meta_columns import with_meta_columns
 from pyhudi.spark.input.local_rows import LOCAL_RELATION, PLAIN_TYPES
@@ -68,41 +69,82 @@ class Join:
     unmatched: bool
 
 
-def joined_rows(snapshot: Snapshot, target: DataFrame, source: DataFrame, join: Join, max_bytes: int) -> DataFrame | None:
-    """Return the join's rows under the columns of both sides; None where it is Spark's work.
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The rows of a source, the stored rows that may match some, and the join as pairs of indices, None where no row matches."""
+
+    given: pa.Table
+    stored: pa.Table
+    pairs: Sequence[tuple[int, int | None]]
+
+    def given_rows(self) -> pa.Table:
+        """Return the row of the source of each pair."""
+        return self.given.take(pa.array([at for at, _ in self.pairs], pa.int64()))
+
+    def stored_rows(self) -> pa.Table:
+        """Return the stored row of each pair, nulls where there is none."""
+        return self.stored.take(pa.array([index for _, index in self.pairs], pa.int64()))
+
+
+@dataclass(frozen=True, slots=True)
+class LocalJoin:
+    """A join that this process can make, unless its rows turn out to be too many.
 
     Args:
         snapshot: the table as the statement sees it.
         target: all its rows, with meta columns; not run.
         source: all rows of the source; run when they are few.
         join: what is joined.
+        columns: the columns that are joined, of the table and of the source.
         max_bytes: what is read of either side has at most as many bytes, however much would suit one process.
     """
+
+    snapshot: Snapshot
+    target: DataFrame
+    source: DataFrame
+    join: Join
+    columns: Sequence[tuple[StructField, StructField]]
+    max_bytes: int
+
+    def source_rows(self) -> pa.Table | None:
+        """Return the rows of the source; None where they are many, or where Spark might have to run it once more."""
+        if not is_made_of_values(self.source) and not _are_few(select(self.snapshot).slices(), self.max_bytes):
+            return None
+        given = rows_of_small_plan(self.source, min(self.max_bytes, _SOURCE_BYTES_MAX))
+        return None if given is None or given.num_rows > _ROWS_MAX else given
+
+    def matches(self, given: pa.Table, names: Sequence[str]) -> Matches | None:
+        """Return which stored rows the rows of a source match, with some columns of the table; None where they are many."""
+        fields = [ours for ours, _ in self.columns]
+        keys = [*zip(*(_comparable(given.column(theirs.name)) for _, theirs in self.columns), strict=True)]
+        stored = _touched_keys(self.snapshot, names, fields, keys, self.max_bytes)
+        if stored is None:
+            return None
+        indices = _row_indices_by_key(zip(*(_comparable(stored.column(field.name)) for field in fields), strict=True))
+        matches = ((at, index) for at, key in enumerate(keys) for index in indices.get(key, _NOWHERE))
+        joined = ((at, index) for at, index in matches if (self.join.unmatched if index is None else self.join.matched))
+        pairs = [*itertools.islice(joined, _ROWS_MAX + 1)]
+        return None if len(pairs) > _ROWS_MAX else Matches(given, stored, pairs)
+
+
+def local_join(snapshot: Snapshot, target: DataFrame, source: DataFrame, join: Join, max_bytes: int) -> LocalJoin | None:
+    """Return a join that this process can make by the types of its columns, else None; arguments as of `LocalJoin`."""
     columns = [(_column(target, ours), _column(source, theirs)) for ours, theirs in join.pairs]
     if not all(_compare(*pair) for pair in columns) or not _are_values(snapshot, target, source):
         return None
-    # A source that takes a job is not run before it is sure that Spark need not run it once more.
-    if not is_made_of_values(source) and not _are_few(select(snapshot).slices(), max_bytes):
+    named = [(ours, theirs) for ours, theirs in columns if ours is not None and theirs is not None]
+    return LocalJoin(snapshot, target, source, join, named, max_bytes)
+
+
+def joined_rows(local: LocalJoin) -> DataFrame | None:
+    """Return the rows of a join under the columns of both sides; None where it is Spark's work."""
+    given = local.source_rows()
+    matches = None if given is None else local.matches(given, local.target.columns)
+    if matches is None:
         return None
-    given = rows_of_small_plan(source, min(max_bytes, _SOURCE_BYTES_MAX))
-    if given is None or given.num_rows > _ROWS_MAX:
-        return None
-    fields = [field for field, _ in columns if field is not None]
-    keys = [*zip(*(_comparable(given.column(field.name)) for _, field in columns if field is not None), strict=True)]
-    stored = _touched_keys(snapshot, target.columns, fields, keys, max_bytes)
-    if stored is None:
-        return None
-    indices = _row_indices_by_key(zip(*(_comparable(stored.column(field.name)) for field in fields), strict=True))
-    matches = ((at, index) for at, key in enumerate(keys) for index in indices.get(key, _NOWHERE))
-    joined = ((at, index) for at, index in matches if (join.unmatched if index is None else join.matched))
-    row_pairs = [*itertools.islice(joined, _ROWS_MAX + 1)]
-    if len(row_pairs) > _ROWS_MAX:
-        return None
-    theirs = given.take(pa.array([at for at, _ in row_pairs], pa.int64()))
-    if not join.matched:
-        return _of_values([source], theirs.columns)
-    ours = stored.take(pa.array([index for _, index in row_pairs], pa.int64()))
-    return _of_values([target, source], [*ours.columns, *theirs.columns])
+    if not local.join.matched:
+        return _of_values([local.source], matches.given_rows().columns)
+    return _of_values([local.target, local.source], [*matches.stored_rows().columns, *matches.given_rows().columns])
 
 
 def _column(frame: DataFrame, name: str) -> StructField | None:
@@ -182,7 +224,9 @@ def _selection(snapshot: Snapshot, columns: Sequence[str], values: Mapping[str, 
         for name, bounds in ((name, pc.min_max(one)) for name, one in values.items())
     )
     selection = select(snapshot, columns, functools.reduce(operator.and_, ranges))
-    return replace(selection, condition=among if selection.condition is None else among & selection.condition)
+    known = [one for one in (keys_in_column(*item, snapshot.schema, snapshot.config) for item in values.items()) if one is not None]
+    condition = among if selection.condition is None else among & selection.condition
+    return replace(selection, condition=condition, known_keys=min(known, key=lambda one: len(one[0]), default=None))
 
 
 def _present_values(field: pa.Field, values: Iterable[Any]) -> pa.Array:

@@ -35,7 +35,9 @@ def merge(statement: Statement) -> DataFrame | None:
     query = MergeQuery(statement, target, text)
     explains = statement.explain is not None  # by Spark's plan, whatever the number of rows
     with text_errors(f"MERGE INTO {target.name}"):
-        rows = None if explains else query.build_locally(local_bytes_max(statement.session, target.options))
+        most = 0 if explains else local_bytes_max(statement.session, target.options)
+        by_source = bool(most) and query.stores_source_rows
+        rows = None if explains else query.collect_locally(most) if by_source else query.build_locally(most)
         if rows is None:
             rows = statement.run_sql(query.build())
         changed = query.changed_columns()

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql.types import DataType, MapType, StructField, VariantType
+from pyspark.sql.types import DataType, DoubleType, LongType, MapType, StructField, TimestampType, VariantType
 
 from pyhudi.cache import cached_property
 from pyhudi.errors import SchemaError, with_subject
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN
-from pyhudi.spark.writer.local_join import Join, joined_rows
+from pyhudi.spark.writer.local_join import Join, LocalJoin, joined_rows, local_join
+from pyhudi.spark.writer.source_merge import SourceMerge
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.text.tokens import quote
 from pyhudi.sql.write.assignments import Assignment, column_of
@@ -29,6 +32,8 @@ from pyhudi.write.tagging.prepped import LOCATION_COLUMNS
 from pyhudi.write.tagging.virtual_key_lookup import OLD_PREFIX
 
 _CLAUSE = "_pyhudi_clause"
+#: Types of columns that are fast to read, and of which two versions of a record seldom have the same value.
+_TELLING: Final = (TimestampType, LongType, DoubleType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +84,52 @@ class MergeQuery:
         Raises:
             SchemaError: as `build`.
         """
-        joined, text = self._joined, self._text
+        local = self._local_join(max_bytes)
+        rows = None if local is None else joined_rows(local)
+        if rows is None:
+            return None
+        return rows.selectExpr(*self._list_columns(self._joined)).where(f"{_CLAUSE} IS NOT NULL").drop(_CLAUSE)
+
+    @cached_property
+    def stores_source_rows(self) -> bool:
+        """True if the MERGE only stores rows of its source as they are, by `UPDATE SET *` and `INSERT *` without conditions."""
+        if self._by_source or any(one.condition or one.assignments is not None for one in self._text.clauses):
+            return False
+        source, target = self._source, self._target.schema
+        if len(source) != len(self._source_rows.columns) or not all(name.lower() in source for name in target.names):
+            return False
+        return all(source[field.name.lower()].dataType == field.dataType for field in target)
+
+    def collect_locally(self, max_bytes: int) -> pa.Table | None:
+        """Return the rows of `build_locally` for a MERGE that stores rows of its source, without asking Spark; None as there.
+
+        Args:
+            max_bytes: up to how much of source and table is read in this process.
+        """
+        assert self.stores_source_rows, "asked before"
+        local = self._local_join(max_bytes)
+        if local is None:
+            return None
+        columns = [(name, self._source[name.lower()].name) for name in self._target.columns]
+        return SourceMerge(local, columns, self._compared_first).changes()
+
+    @property
+    def _compared_first(self) -> str | None:
+        """The column that tells most versions of a record apart: the ordering field, else one of numbers or times; None without one."""
+        config = self._target.table.config
+        naming = {*config.record_key_fields, *config.partition_fields}
+        numbers = (field.name for field in self._target.schema if isinstance(field.dataType, _TELLING))
+        return next((name for name in (*config.ordering_fields, *numbers) if name in self._target.columns and name not in naming), None)
+
+    def _local_join(self, max_bytes: int) -> LocalJoin | None:
+        """Return the join of source and table where this process may make it."""
+        text, kinds = self._text, self._joined_kinds
         pairs = equalities(text)
         if pairs is None or self._by_source or self._target.has_virtual_keys or self._statement.args or text.has_subqueries:
             return None
         table = self._statement.run_sql(f"SELECT * FROM {text.target}")  # noqa: S608 - the user's own
-        join = Join(pairs, matched=MatchKind.MATCHED in self._joined_kinds, unmatched=MatchKind.NOT_MATCHED in self._joined_kinds)
-        rows = joined_rows(self._target.snapshot, table, self._source_rows, join, max_bytes)
-        if rows is None:
-            return None
-        return rows.selectExpr(*self._list_columns(joined)).where(f"{_CLAUSE} IS NOT NULL").drop(_CLAUSE)
+        join = Join(pairs, matched=MatchKind.MATCHED in kinds, unmatched=MatchKind.NOT_MATCHED in kinds)
+        return local_join(self._target.snapshot, table, self._source_rows, join, max_bytes)
 
     def changed_columns(self) -> tuple[str, ...] | None:
         """Return the columns that the MERGE changes in live records; None when it may bring whole rows for them.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
@@ -21,6 +22,7 @@ from pyhudi.spark.catalog.relation_cache import catalog_order
 from pyhudi.spark.jvm.jvm import JavaObject
 from pyhudi.spark.jvm.spark_types import spark_schema
 from pyhudi.spark.scan.scan import scan
+from pyhudi.spark.writer.frame_write import without_engine
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.options import merge_options
 from pyhudi.spec.visibility import Visibility
@@ -113,7 +115,7 @@ class WriteTarget:
     def write(
         self,
         operation: Operation,
-        rows: DataFrame,
+        rows: DataFrame | pa.Table,
         *,
         prepped: bool = False,
         partitions: Sequence[str] | None = None,
@@ -127,7 +129,9 @@ class WriteTarget:
         A statement to be explained writes nothing, its result is the explanation.
         """
         chosen = merge_options(self.options, options or {})
-        if self.statement.explain is not None:
+        if isinstance(rows, pa.Table):
+            chosen = without_engine(chosen)
+        elif self.statement.explain is not None:
             return explain_write(self.statement, self.snapshot, operation, rows, chosen, partitions=partitions, columns=columns)
         result = write(
             self.table,
