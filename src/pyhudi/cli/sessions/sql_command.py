@@ -34,9 +34,12 @@ def sql(**flags: Any) -> None:
     """
     if flags["statements"] and flags["script"]:
         raise UsageError("-e and -f contradict each other; leave one of them out")
+    # Before Spark starts, which takes many seconds.
     inputs = [_text_of(path) for path in flags["first"]]
+    script = [_text_of(flags["script"])] if flags["script"] else []
+    settings = pairs((*flags["variables"], *flags["hive_settings"]))
     session = start_session(flags)
-    for key, value in pairs((*flags["variables"], *flags["hive_settings"])).items():
+    for key, value in settings.items():
         session.conf.set(key, value)
     shell_module = importlib.import_module("pyhudi.sql.query.shell")
     shell = shell_module.SqlShell(session, _print_row, _print_note, is_silent=flags["silent"])
@@ -44,8 +47,8 @@ def sql(**flags: Any) -> None:
         inputs.insert(0, f"USE {flags['database']}")
     if flags["statements"]:
         inputs += flags["statements"]
-    elif flags["script"]:
-        inputs.append(_text_of(flags["script"]))
+    elif script:
+        inputs += script
     elif not sys.stdin.isatty():
         inputs.append(sys.stdin.read())
     _run_all(shell, shell_module.split_statements, inputs)
@@ -95,12 +98,14 @@ def _text_of(path: str) -> str:
     """Return the text of a file of statements.
 
     Raises:
-        UsageError: there is no such file.
+        UsageError: there is no such file, or it is no text.
     """
     try:
         return Path(path).read_text(encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is no text in UTF-8: {error.reason} at byte {error.start}") from error
 
 
 def _print_row(text: str) -> None:
