@@ -111,10 +111,18 @@ def _processor_seconds() -> float:
 
 def largest_python_process() -> int:
     """Return the most bytes that a worker of Spark, or without one this process (the table to load included), has held at once."""
-    mdt = _own_processes()
-    programs = {process: Path(f"/proc/{process}/cmdline").read_bytes().partition(b"\0")[0] for process in mdt[1:]}
-    workers = [process for process, program in programs.items() if b"python" in program.rpartition(b"/")[2]]
-    return max(_most_bytes(process) for process in workers or mdt[:1])
+    return largest_worker() or _most_bytes(os.getpid())
+
+
+def largest_worker() -> int:
+    """Return the most bytes that a worker of Spark has held at once, of those that are there now; 0 where there is none."""
+    most = 0
+    for process in _own_processes()[1:]:
+        with contextlib.suppress(OSError, StopIteration):  # it may end now
+            program = Path(f"/proc/{process}/cmdline").read_bytes().partition(b"\0")[0]
+            if b"python" in program.rpartition(b"/")[2]:
+                most = max(most, _most_bytes(process))
+    return most
 
 
 def _most_bytes(process: int) -> int:

@@ -81,7 +81,7 @@ def lifetimes(one: Bootstrapped) -> None:
     later = HudiTable(one.table.storage, clock=_Later())
     later.upsert(rides([1, 300], "lima", 7.0, ts=9), NO_STATISTICS)
     done = later.services.ttl(options={"hoodie.partition.ttl.strategy.days.retain": "2"} | NO_STATISTICS)
-    assert {gone.path for gone in done.partitions} == {"oslo", "rome"}
+    assert {expired.path for expired in done.partitions} == {"oslo", "rome"}
     one.amounts = {f"k{key}": float(key) for key in range(20)} | {"k1": 7.0, "k300": 7.0}
     one.check()
     later.services.clean(options={"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"})

@@ -41,13 +41,14 @@ _DUPLICATES = "hoodie.merge.allow.duplicate.on.inserts"
 _DROP_DUPLICATES, _DUPLICATE_POLICY = "hoodie.datasource.write.insert.drop.duplicates", "hoodie.datasource.insert.dup.policy"
 _GENERATOR = "hoodie.datasource.write.keygenerator.type"
 _COMBINE = {Operation.UPSERT: "hoodie.combine.before.upsert", Operation.DELETE: "hoodie.combine.before.delete"}
-#: Whose number of Spark tasks an operation has (`HoodieWriteHelper`, `HoodieDeleteHelper`); those of an insert else.
+#: The number of Spark tasks of an operation (`HoodieWriteHelper`, `HoodieDeleteHelper`); all others have that of an insert.
+_TASKS_OF_INSERT: Final = "hoodie.insert.shuffle.parallelism"
 _TASKS: Final = {
-    Operation.UPSERT: "upsert",
-    Operation.UPSERT_PREPPED: "upsert",
-    Operation.DELETE: "delete",
-    Operation.DELETE_PREPPED: "delete",
-    Operation.BULK_INSERT: "bulkinsert",
+    Operation.UPSERT: "hoodie.upsert.shuffle.parallelism",
+    Operation.UPSERT_PREPPED: "hoodie.upsert.shuffle.parallelism",
+    Operation.DELETE: "hoodie.delete.shuffle.parallelism",
+    Operation.DELETE_PREPPED: "hoodie.delete.shuffle.parallelism",
+    Operation.BULK_INSERT: "hoodie.bulkinsert.shuffle.parallelism",
 }
 #: Hudi's names of codecs that Parquet calls otherwise.
 _CODECS = {"lz4": "lz4_raw", "none": "uncompressed"}
@@ -154,7 +155,7 @@ def choose(options: Options, config: TableConfig, operation: Operation) -> Write
         commits_empty=options.flag("hoodie.allow.empty.commit"),
         rolling=rolling_metadata(options),
         stated_columns=stated_columns(options),
-        shuffle_tasks=options.integer(f"hoodie.{_TASKS.get(operation, 'insert')}.shuffle.parallelism") or None,
+        shuffle_tasks=options.integer(_TASKS.get(operation, _TASKS_OF_INSERT)) or None,
     )
 
 
