@@ -362,6 +362,10 @@ def test_a_write_whose_base_a_restore_takes_away_before_it_is_read_is_told_so(ta
     def read_late(state):
         if not restored:
             restored.append(first)
+            with pytest.raises(ConflictError, match="showed life"):
+                table.services.restore(first)
+            for beat in table.storage.list(".hoodie/.heartbeat"):
+                table.storage.delete(beat.path)
             table.services.restore(first)
         return state_before(state)
 

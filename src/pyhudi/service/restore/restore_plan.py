@@ -20,6 +20,7 @@ from pyhudi.timeline.archived_v1_timeline import archived_instants
 from pyhudi.timeline.instant_details import read_action
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import read_rows
+from pyhudi.txn.heartbeats import check_writer_has_died
 from pyhudi.txn.locked_table import LockedTable
 
 _LAST = ("9" * 17, "")
@@ -128,6 +129,9 @@ def _check_nothing_in_the_way(table: LockedTable, target: Instant) -> None:
             f"{where} while indexes are built by {builds[0].requested}: wait for it, or roll it back,"
             f" table.services.rollback('{builds[0].requested}')"
         )
+    for one in table.timeline.pending():
+        if one.action.writes_data:
+            check_writer_has_died(table, one)  # it would write on, without the files that the restore deletes
     archived = [one for one in _archived_writes(table, target.requested) if one.requested > target.requested]
     if archived:
         last = max(one.requested for one in archived)
