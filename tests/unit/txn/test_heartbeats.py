@@ -22,7 +22,7 @@ from pyhudi.testing.fault_injection import Crashed
 from pyhudi.testing.intercepted_storage import Call, InterceptedStorage
 from pyhudi.testing.invariants import garbage
 from pyhudi.testing.lockstep import Lockstep
-from pyhudi.timeline.clock import SystemClock, now_millis
+from pyhudi.timeline.clock import SystemClock, elapsed_millis
 from pyhudi.txn.heartbeat_settings import HeartbeatSettings, heartbeat_settings
 from pyhudi.txn.heartbeats import Heartbeat, heartbeat_path, is_alive
 from tests.unit.table.tables import make_table, ride, rows_of
@@ -239,7 +239,7 @@ def test_writer_whose_temporary_file_is_deleted_by_a_rollback_has_lost_to_it(hel
         return temporary
 
     monkeypatch.setattr(local_storage, "_write_temporary", stopped)
-    monkeypatch.setattr("pyhudi.txn.heartbeats.now_millis", lambda clock: now_millis(clock) + late[0])
+    monkeypatch.setattr("pyhudi.txn.heartbeats.elapsed_millis", lambda clock: elapsed_millis(clock) + late[0])
     with pytest.raises(ConflictError if held_up_ms else StorageError, match="rolled this write back" if held_up_ms else "No such file"):
         table.upsert([ride(1)], options={"hoodie.write.concurrency.mode": "optimistic_concurrency_control"})
     assert (rows_of(table), garbage(table.storage)) == ([], [])
