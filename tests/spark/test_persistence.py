@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
@@ -27,3 +28,9 @@ def test_rows_are_persisted_without_compression_and_the_setting_is_restored(spar
         assert persisted._jdf.queryExecution().sparkSession().sharedState().cacheManager().isEmpty()
     finally:
         spark.conf.unset(COMPRESSED)
+
+
+def test_writes_of_several_threads_restore_the_setting(spark):
+    with ExitStack() as end, ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda count: persisted_until(end, spark.range(count)), range(1, 40)))
+    assert spark.conf.get(COMPRESSED, None) is None

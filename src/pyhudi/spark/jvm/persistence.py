@@ -5,6 +5,7 @@ A plan that gives other rows each time it runs is so counted and written as one 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Final
@@ -13,6 +14,8 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
 _COMPRESSED: Final = "spark.sql.inMemoryColumnarStorage.compressed"
+#: Of two writes at one time, the second would take the setting of the first for the user's.
+_LOCK: Final = threading.Lock()
 
 
 def persisted_until(end: ExitStack, frame: DataFrame) -> DataFrame:
@@ -30,12 +33,13 @@ def _without_compression(session: SparkSession) -> Iterator[None]:
     These take two fifths of the processor time of a large write, for rows that are read once or twice. `persist` clones the session with
     its settings, hence the setting has to be different only as long as that call takes.
     """
-    before = session.conf.get(_COMPRESSED, None)
-    session.conf.set(_COMPRESSED, "false")
-    try:
-        yield
-    finally:
-        if before is None:
-            session.conf.unset(_COMPRESSED)
-        else:
-            session.conf.set(_COMPRESSED, before)
+    with _LOCK:
+        before = session.conf.get(_COMPRESSED, None)
+        session.conf.set(_COMPRESSED, "false")
+        try:
+            yield
+        finally:
+            if before is None:
+                session.conf.unset(_COMPRESSED)
+            else:
+                session.conf.set(_COMPRESSED, before)
