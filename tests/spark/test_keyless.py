@@ -15,6 +15,7 @@ from pyhudi import HudiTable
 from pyhudi.errors import KeyFieldError, SchemaError
 from pyhudi.schema.meta_columns import META_COLUMNS, PARTITION_PATH, RECORD_KEY
 from tests.not_none import not_none
+from tests.slow_cases import slow_cases
 
 pytestmark = pytest.mark.spark
 
@@ -128,7 +129,7 @@ def test_rows_without_meta_columns_and_inserts_are_added(spark: SparkSession, pa
     assert [row[0] for row in rows(path)] == [1, 1, 1, 2, 3]
 
 
-@pytest.mark.parametrize("version", ["6", "9"])
+@pytest.mark.parametrize("version", slow_cases(["6", "9"], {"6"}))
 @pytest.mark.parametrize("engine", ["local", "spark"], indirect=True)
 def test_merge_on_read_rows_that_were_read_are_updated(spark: SparkSession, tmp_path: Path, engine: str, version: str) -> None:
     path = merge_on_read(spark, tmp_path, version)

@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from pyhudi import HudiTable
-from tests.slow_cases import slow_cases
 
 pytestmark = pytest.mark.spark
 
@@ -41,7 +40,8 @@ writer.option("checkpointLocation", f"{folder}/cp").trigger(availableNow=True).s
 """
 
 
-@pytest.mark.parametrize("kind", slow_cases(["COPY_ON_WRITE", "MERGE_ON_READ"], {"COPY_ON_WRITE"}))
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 def test_a_stream_that_is_killed_again_and_again_writes_every_row_once(kind: str, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for number in range(FILES):

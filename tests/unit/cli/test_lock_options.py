@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from pyhudi import HudiTable
 from pyhudi.cli.main import main
+from tests.slow_cases import slow_cases
 
 LOCK = "hoodie.write.lock."
 FILE_LOCK = f"{LOCK}provider=FileSystemBasedLockProvider"
@@ -30,7 +31,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "t"
 
 
-@pytest.mark.parametrize("command", ["compact", "cluster", "clean"])
+@pytest.mark.parametrize("command", slow_cases(["compact", "cluster", "clean"], {"cluster", "clean"}))
 @pytest.mark.parametrize(("options", "text"), WRONG.values(), ids=WRONG)
 def test_wrong_options_are_named(path: Path, command: str, options: list[str], text: str) -> None:
     before = HudiTable.open(path).history().num_rows
