@@ -29,7 +29,7 @@ STEPS = [
     "merge:writing:worker",
 ]
 SERVICES = ["compact:writing:executor", "cluster:written:executor"]
-OTHERS = ["bootstrap:written:executor", "upsert:marked:sleep", "upsert:written:sleep", "server_markers:writing:executor"]
+OTHERS = ["upsert:marked:sleep", "upsert:written:sleep", "server_markers:writing:executor"]
 
 
 def run(folder: Path, kind: str, steps: list[str]) -> tuple[int, list[dict[str, Any]]]:

@@ -11,8 +11,6 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 import pyhudi
@@ -92,7 +90,6 @@ class Driver:
             "merge": self.merge,
             "compact": lambda: self.service("compact"),
             "cluster": lambda: self.service("cluster"),
-            "bootstrap": self.bootstrap,
         }
         actions[action]()
         self.expected.update(self.change(action))
@@ -126,24 +123,6 @@ class Driver:
         services, engine = HudiTable.open(self.path).services, SparkEngine(self.spark)
         done = services.compact(engine=engine) if name == "compact" else services.cluster(engine=engine)
         assert len(done) == 1, (name, done)
-
-    def bootstrap(self) -> None:
-        """Bootstrap another table by tasks and check its rows."""
-        source, path = self.folder / "source", self.folder / f"bootstrapped_{self.number}"
-        source.mkdir(exist_ok=True)
-        for part in range(4):
-            pq.write_table(pa.table({"id": range(10 * part, 10 * part + 10)}), source / f"{part}.parquet")
-        options = {
-            "hoodie.table.name": "b",
-            "hoodie.datasource.write.recordkey.field": "id",
-            "hoodie.datasource.write.operation": "bootstrap",
-            "hoodie.bootstrap.base.path": str(source),
-            "pyhudi.engine": "spark",
-        }
-        self.spark.createDataFrame([], "id long").write.format("hudi").options(**options).mode("overwrite").save(str(path))
-        rows = sorted(HudiTable.open(path).to_arrow()["id"].to_pylist())
-        assert rows == list(range(40)), rows
-        assert faults(path) == [], faults(path)
 
 
 def rows_of(path: Path) -> list[tuple[int, int]]:
