@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
 import click
 
+from pyhudi.cli.job_flags import options_of_file
 from pyhudi.cli.shared.options_text import pairs
 from pyhudi.errors import UnsupportedError, UsageError
-from pyhudi.javacompat.properties import parse_properties
 from pyhudi.spark.options.new_table import definition_of
 from pyhudi.spec.options import merge_options
 from pyhudi.table.hudi_table import HudiTable
@@ -140,12 +139,7 @@ def _stated(values: Mapping[str, Any]) -> dict[str, str]:
         UsageError: the file cannot be read.
         OptionError: one is no KEY=VALUE.
     """
-    of_file: dict[str, str] = {}
-    if values["props"] is not None:
-        try:
-            of_file = dict(parse_properties(Path(values["props"]).read_bytes()))
-        except OSError as error:
-            raise UsageError(f"--props: {values['props']} cannot be read: {error}") from error
+    of_file = options_of_file(values["props"])
     by_key = pairs([*values["options"], *(part for text in values["configs"] for part in re.split(r",(?=[\w.-]+=)", text))])
     of_flags = {
         key: str(value).lower() if isinstance(value, bool) else value

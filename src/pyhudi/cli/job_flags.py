@@ -78,6 +78,20 @@ def job_table(values: Mapping[str, Any]) -> HudiTable:
     return table
 
 
+def options_of_file(path: str | None) -> dict[str, str]:
+    """Return the options of the properties file that `--props` names; none where it names none.
+
+    Raises:
+        UsageError: the file cannot be read.
+    """
+    if path is None:
+        return {}
+    try:
+        return dict(parse_properties(Path(path).read_bytes()))
+    except OSError as error:
+        raise UsageError(f"--props: {path} cannot be read: {error}") from error
+
+
 def job_options(values: Mapping[str, Any]) -> dict[str, str]:
     """Return the `hoodie.*` options: those of the file, then `--hoodie-conf`, then `--option`.
 
@@ -85,13 +99,7 @@ def job_options(values: Mapping[str, Any]) -> dict[str, str]:
         UsageError: the file cannot be read.
         OptionError: one is no KEY=VALUE.
     """
-    result: dict[str, str] = {}
-    if values["props"] is not None:
-        try:
-            result = dict(parse_properties(Path(values["props"]).read_bytes()))
-        except OSError as error:
-            raise UsageError(f"--props: {values['props']} cannot be read: {error}") from error
-    return {**result, **pairs(values["hoodie_confs"]), **pairs(values["options"])}
+    return {**options_of_file(values["props"]), **pairs(values["hoodie_confs"]), **pairs(values["options"])}
 
 
 def note_unused(values: Mapping[str, Any], *, has_engine: bool) -> None:

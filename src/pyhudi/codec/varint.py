@@ -37,8 +37,11 @@ def read_unsigned(data: Buffer, at: int) -> tuple[int, int]:
         IndexError: the bytes end within.
         ValueError: the number has more bytes than any can have.
     """
-    value = 0
-    for shift in range(0, 7 * MAX_BYTES, 7):
+    value, at = data[at], at + 1
+    if value < 0x80:
+        return value, at
+    value &= 0x7F
+    for shift in range(7, 7 * MAX_BYTES, 7):
         byte = data[at]
         at += 1
         value |= (byte & 0x7F) << shift

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias, Union
 
-from pyhudi.codec.varint import MAX_BYTES, Buffer, read_varint
+from pyhudi.codec.varint import Buffer, read_unsigned, read_varint
 from pyhudi.errors import CorruptTableError
 
 TRUE: Final = 1
@@ -126,7 +126,7 @@ def _read_struct(data: Buffer, at: int, depth: int, number: int = 0) -> tuple[Th
 
 def _read_value(data: Buffer, at: int, kind: int, depth: int) -> tuple[Value, int]:
     if kind == BINARY:
-        length, at = _read_unsigned(data, at)
+        length, at = read_unsigned(data, at)
         return _taken(data, at, length), at + length
     if kind == STRUCT:
         return _read_struct(data, at, depth + 1)
@@ -155,25 +155,11 @@ def _taken(data: Buffer, at: int, length: int) -> bytes:
     return bytes(data[at : at + length])
 
 
-def _read_unsigned(data: Buffer, at: int) -> tuple[int, int]:
-    value, at = data[at], at + 1
-    if value < 0x80:
-        return value, at
-    value &= 0x7F
-    for shift in range(7, 7 * MAX_BYTES, 7):
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-    raise ValueError(f"an overlong number before byte {at}")
-
-
 def _read_list(data: Buffer, at: int, depth: int) -> tuple[ThriftList, int]:
     header, at = data[at], at + 1
     count, kind = header >> 4, header & 0x0F
     if count == 15:
-        count, at = _read_unsigned(data, at)
+        count, at = read_unsigned(data, at)
         _check_count(data, at, count)
     items: list[Value] = []
     for _ in range(count):
@@ -183,7 +169,7 @@ def _read_list(data: Buffer, at: int, depth: int) -> tuple[ThriftList, int]:
 
 
 def _read_map(data: Buffer, at: int, depth: int) -> tuple[ThriftMap, int]:
-    count, at = _read_unsigned(data, at)
+    count, at = read_unsigned(data, at)
     if not count:
         return ThriftMap(BINARY, BINARY, []), at
     _check_count(data, at, count)
