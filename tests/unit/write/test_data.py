@@ -176,3 +176,10 @@ def test_polars_types_that_arrow_lacks_are_named(kind: pl.DataType, lazy: bool) 
     frame = pl.DataFrame({"id": [1], "v": pl.Series([1], dtype=kind)})
     with pytest.raises(SchemaError, match=f"Column 'v' has the polars type {kind}"):
         to_table(frame.lazy() if lazy else frame)
+
+
+def test_list_views_are_taken_as_lists() -> None:
+    rows = pa.table({"id": [1, 2], "v": pa.array([None, [1]], pa.list_view(pa.int64()))})
+    taken = to_table(rows)
+    assert taken.schema.field("v").type == pa.list_(pa.int64())
+    assert taken.to_pylist() == [{"id": 1, "v": None}, {"id": 2, "v": [1]}]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import pyarrow as pa
 
 from pyhudi.errors import SchemaError, UsageError
+from pyhudi.schema.list_views import without_list_views
 from pyhudi.spec.arguments import check_strings
 from pyhudi.write.input.data_columns import refuse_incomplete_rows
 from pyhudi.write.input.fitted_values import fitted_numbers, fitted_reals
@@ -59,7 +60,14 @@ def to_table(data: object, schema: Callable[[], pa.Schema] | None = None, *, com
         )
     if table.num_rows and not table.num_columns:
         raise _no_columns(table.num_rows)
-    return table
+    return _with_plain_lists(table)
+
+
+def _with_plain_lists(table: pa.Table) -> pa.Table:
+    """Return the rows with lists for list views, which Arrow's functions cannot be trusted with, those of joins and filters included."""
+    columns = [without_list_views(column) for column in table.columns]
+    is_plain = all(column.type == field.type for column, field in zip(columns, table.schema, strict=True))
+    return table if is_plain else pa.Table.from_arrays(columns, table.column_names)
 
 
 def _no_columns(row_count: int) -> SchemaError:
