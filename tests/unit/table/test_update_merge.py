@@ -184,6 +184,16 @@ def test_a_merge_of_the_same_source_changes_nothing_the_second_time(table: HudiT
     assert fares(table)[1] is None
 
 
+def test_a_merge_that_brings_nan_where_nan_is_stored_changes_nothing(table: HudiTable) -> None:
+    nan = source({"id": 1, "city": "oslo", "ts": 20, "fare": float("nan"), "seats": 5, "price": Decimal("1.5")})
+    merge = table.merge(nan).when_matched_update()
+    assert merge.execute().updated == 1
+    assert merge.execute().instant is None
+    assert table.merge(nan).when_matched_update({"fare": "source.fare"}).execute().instant is None
+    assert table.merge(nan).when_matched_update({"fare": pc.scalar(None)}).execute().updated == 1
+    assert merge.execute().updated == 1
+
+
 def test_a_merge_can_name_columns_and_other_columns_to_match_by(table: HudiTable) -> None:
     rows = [{"trip": 2, "tip": 1.5}, {"trip": 8, "tip": 2.5}]
     merge = table.merge(rows, on={"id": "trip"}).when_matched_update({"fare": "fare + tip", "price": "tip"})

@@ -13,9 +13,9 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.types as pt
 
 from pyhudi.kernels.arrays.array_types import Indices
+from pyhudi.kernels.arrays.same_values import same_values
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN
 from pyhudi.spark.writer.local_join import LocalJoin, Matches
 from pyhudi.write.tagging.change_facts import UNCHANGED_COLUMN
@@ -66,27 +66,20 @@ class SourceMerge:
 
     def _of_matches(self, matches: Matches, numbers: Indices, compared: Sequence[str]) -> pa.Table:
         new, count = matches.given_rows(), len(matches.pairs)
-        is_matched = pa.array([index is not None for _, index in matches.pairs], pa.bool_())
+        is_matched = np.array([index is not None for _, index in matches.pairs], bool)
         columns: dict[str, pa.Array | pa.ChunkedArray] = {_AT: numbers[[at for at, _ in matches.pairs]] if count else np.empty(0, np.int64)}
         if self.join.join.matched:
             stored = matches.stored_rows()
             columns |= {name: stored.column(name) for name in LOCATION_COLUMNS}
             theirs = dict(self.columns)
-            unchanged = pa.chunked_array([is_matched])
+            unchanged = is_matched
             for name in compared:
-                unchanged = pc.and_(unchanged, _same(stored.column(name), new.column(theirs[name])))
+                values = new.column(theirs[name])
+                # Spark has wider types of times and whole numbers than some files.
+                unchanged = unchanged & same_values(values, stored.column(name).cast(values.type))
         else:
             columns |= {name: pa.nulls(count, pa.string()) for name in LOCATION_COLUMNS}
             unchanged = pa.repeat(pa.scalar(value=False), count)
         columns[DELETE_COLUMN] = pa.repeat(pa.scalar(value=False), count)
         columns[UNCHANGED_COLUMN] = unchanged
         return pa.table(columns | {ours: new.column(theirs) for ours, theirs in self.columns})
-
-
-def _same(stored: pa.ChunkedArray, new: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Compare as Spark's `<=>` does: nulls are equal, and so are values that are no numbers."""
-    stored = stored.cast(new.type)  # Spark has wider types of times and whole numbers than some files
-    same = pc.or_(pc.fill_null(pc.equal(stored, new), fill_value=False), pc.and_(pc.is_null(stored), pc.is_null(new)))
-    if not pt.is_floating(new.type):
-        return same
-    return pc.or_(same, pc.fill_null(pc.and_(pc.is_nan(stored), pc.is_nan(new)), fill_value=False))

@@ -11,10 +11,10 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from pyhudi.kernels.arrays.array_types import Indices, Mask
+from pyhudi.kernels.arrays.array_types import Indices
+from pyhudi.kernels.arrays.same_values import same_values
 from pyhudi.read.late_columns import LateRows
 
 #: Types of columns whose values differ most likely, and are decoded fastest, first.
@@ -40,14 +40,14 @@ def unchanged_rows(
         return pa.repeat(pa.scalar(False), len(indices))
     candidates = np.arange(len(indices))
     for name in values.keys() & stored.keys():
-        candidates = candidates[_equal(values[name].take(pa.array(candidates)), stored[name].take(pa.array(candidates)))]
+        candidates = candidates[same_values(values[name].take(pa.array(candidates)), stored[name].take(pa.array(candidates)))]
     for names in _in_turns([name for name in values if name not in stored], schema):
         if not len(candidates):
             break
         rows, inverse = np.unique(indices[candidates], return_inverse=True)
         read, is_same = late.columns(names, rows), np.ones(len(candidates), bool)
         for name in names:
-            is_same &= _equal(values[name].take(pa.array(candidates)), read.column(name).take(pa.array(inverse)))
+            is_same &= same_values(values[name].take(pa.array(candidates)), read.column(name).take(pa.array(inverse)))
         candidates = candidates[is_same]
     result = np.zeros(len(indices), bool)
     result[candidates] = True
@@ -58,9 +58,3 @@ def _in_turns(names: Sequence[str], schema: pa.Schema) -> list[list[str]]:
     """Return the column that tells most, then all others; each turn reads the files once."""
     ordered = sorted(names, key=lambda name: next((at for at, is_kind in enumerate(_TELLING) if is_kind(schema.field(name).type)), 9))
     return [part for part in (ordered[:1], ordered[1:]) if part]
-
-
-def _equal(new: pa.ChunkedArray, old: pa.ChunkedArray) -> Mask:
-    same = pc.or_(pc.fill_null(pc.equal(new, old), False), pc.and_(pc.is_null(new), pc.is_null(old)))
-    result: Mask = same.to_numpy()
-    return result
