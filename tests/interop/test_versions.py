@@ -10,6 +10,7 @@ from pyhudi import HudiTable
 from tests.interop.kinds import Kind, Model, assert_both_read
 from tests.interop.reference import ReferenceHudi
 from tests.interop.rows import trips
+from tests.slow_cases import slow_cases
 
 CHANGES = [
     pytest.param("COPY_ON_WRITE", (6, 9), id="copy on write 6 to 9"),
@@ -60,3 +61,26 @@ def test_either_side_archives_a_timeline_of_version_6_on(reference: ReferenceHud
     archived = reference.sql("CALL show_archived_commits(table => 'archived_by_both', limit => 100, start_ts => '2000', end_ts => '3000')")
     active = {file.name.partition(".")[0] for file in (path / ".hoodie").glob("*.commit")}
     assert sorted(archived["commit_time"].to_pylist()) == sorted(set(commits) - active)
+
+
+@pytest.mark.parametrize("table_type", slow_cases(["COPY_ON_WRITE", "MERGE_ON_READ"], ["MERGE_ON_READ"]))
+def test_apache_hudi_upgrades_a_table_again_that_it_had_upgraded_and_pyhudi_downgraded(
+    reference: ReferenceHudi, tmp_path: Path, table_type: str
+) -> None:
+    """Its upgrade leaves an empty record in requested commits, in Avro; in version 6 that is JSON, and its next upgrade reads it."""
+    path, name = tmp_path / "t", f"upgraded_again_{table_type.lower()}"
+    kind = Kind(name, version=6, order_by=("amount",), table_type=table_type)
+    model = Model(kind.order_by)
+    kind.create(path).upsert(model.upsert(trips(0, 8)))
+    reference.write(path, model.upsert(trips(4, 10, amount=2)), "append", kind.reference_options("upsert"))
+    reference.sql(f"CREATE TABLE {name} USING hudi LOCATION '{path}'", f"CALL upgrade_table(table => '{name}', to_version => 'EIGHT')")
+    requested = list((path / ".hoodie" / "timeline").glob("*commit.requested"))
+    assert requested
+    assert all(file.read_bytes().startswith(b"Obj") for file in requested)
+    HudiTable.open(path).services.downgrade(6)
+    assert_both_read(reference, path, model.sorted())
+    reference.write(path, model.upsert(trips(6, 12, amount=3)), "append", kind.reference_options("upsert"))
+    reference.sql(f"REFRESH TABLE {name}", f"CALL upgrade_table(table => '{name}', to_version => 'EIGHT')")
+    assert [file.name for file in (path / ".hoodie").glob("[0-9]*")] == []
+    assert HudiTable.open(path).config.version == 8
+    assert_both_read(reference, path, model.sorted())

@@ -11,8 +11,10 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
+from pyhudi.codec.actions.commit_metadata import decode_commit, encode_commit
 from pyhudi.errors import ConflictError, HudiError, OptionError, UnsupportedError, UsageError
 from pyhudi.service.upgrade.completion_times import completion_times
+from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table.table_config import TableConfig, new_table_properties
 from pyhudi.spec.table.table_version import TableVersion
@@ -103,6 +105,22 @@ def test_archived_instants_go_along_both_ways(tmp_path: Path) -> None:
     assert load_commit_metadata(table.storage, table.config, timeline, first).schema_json
     table.services.downgrade(6)
     assert archived() == before
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_requested_commits_that_hold_a_record_have_the_form_of_the_layout(kind: str, tmp_path: Path) -> None:
+    """Apache Hudi's upgrade writes an empty record into them, and its upgrade of a table of version 6 fails at one in Avro."""
+    table = make(tmp_path, kind, version=8)
+    suffix = f"{'commit' if kind == 'COPY_ON_WRITE' else 'deltacommit'}.requested"
+    upgraded = min((tmp_path / "t" / ".hoodie" / "timeline").glob(f"*.{suffix}"))
+    upgraded.write_bytes(encode_commit(CommitMetadata(operation="UNKNOWN"), sync=bytes(16)))
+    table.services.downgrade(6)
+    content = {file.name: file.read_bytes() for file in (tmp_path / "t" / ".hoodie").glob(f"*.{suffix}")}
+    expected = b'{"partitionToWriteStats":{},"compacted":false,"extraMetadata":{},"operationType":"UNKNOWN"}'
+    assert b"".join(content.pop(upgraded.name).split()) == expected
+    assert set(content.values()) == {b""}
+    table.services.upgrade(8)
+    assert decode_commit(upgraded.read_bytes()) == CommitMetadata(operation="UNKNOWN")
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,10 @@
 """The active timeline in the other layout: which files it has there, and what they hold.
 
 Rules: `SevenToEightUpgradeHandler`, `EightToSevenDowngradeHandler`. Commits, delta commits and replace commits are JSON in layout 1 and
-Avro in layout 2, in every state; completed names of layout 2 hold a completion time, for which layout 1 has the time of the file's last
-change; clusterings are replace commits in layout 1. All other files keep their bytes. Files of the other layout are written next to those
-that are there, whose bytes are not touched.
+Avro in layout 2, in every state but that of a requested replace commit, which is a plan. A requested commit is written empty, and holds an
+empty record once Apache Hudi has upgraded the table. Completed names of layout 2 hold a completion time, for which layout 1 has the time of
+the file's last change; clusterings are replace commits in layout 1. All other files keep their bytes. Files of the other layout are written
+next to those that are there, whose bytes are not touched.
 """
 
 from __future__ import annotations
@@ -87,7 +88,8 @@ def _clusterings(table: LockedTable, files: Sequence[StateFile]) -> frozenset[st
 
 def _content(table: LockedTable, instant: Instant, layout: int) -> bytes:
     data = read_bytes(table.storage, table.config, instant)
-    if instant.action not in _WITH_METADATA or instant.state is State.REQUESTED:
+    is_plan = instant.action is Action.REPLACE_COMMIT and instant.state is State.REQUESTED
+    if instant.action not in _WITH_METADATA or is_plan:
         return data
     if not data:
         if instant.is_completed:
