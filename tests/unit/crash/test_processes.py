@@ -102,13 +102,13 @@ def is_cut_off(storage) -> bool:
     return bool(load_timeline(storage, TableConfig(load_properties(storage))).pending())
 
 
-@pytest.mark.parametrize("times", [8, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [4, pytest.param(40, marks=pytest.mark.slow)])
 def test_writer_killed_at_many_times_loses_nothing_it_told_of(storage, times: int) -> None:
     stop_again_and_again(storage, times, signal.SIGKILL, seed=1, hits=1)
     assert "rollback" in HudiTable(storage).history().column("action").to_pylist()
 
 
-@pytest.mark.parametrize("times", [4, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [2, pytest.param(20, marks=pytest.mark.slow)])
 def test_writer_interrupted_by_the_keyboard_leaves_whole_writes(storage, times: int) -> None:
     stop_again_and_again(storage, times, signal.SIGINT, seed=2)
 
