@@ -21,7 +21,10 @@ class CatalogColumn:
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
-    """A table as a catalog describes it. `is_managed` is true for a managed table: dropping it deletes its files."""
+    """A table as a catalog describes it. `is_managed` is true for a managed table: dropping it in Hive deletes its files.
+
+    `is_view` is true for a view, which has no files.
+    """
 
     columns: tuple[CatalogColumn, ...]
     partition_columns: tuple[CatalogColumn, ...]
@@ -32,6 +35,14 @@ class CatalogEntry:
     serde_properties: Mapping[str, str] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
     is_managed: bool = False
+    is_view: bool = False
+
+    @property
+    def is_hudi(self) -> bool:
+        """Whether this is a Hudi table: by its input format, by Spark's data source, or because a sync has written to it."""
+        formats = self.input_format.lower()
+        is_source = self.properties.get("spark.sql.sources.provider", "").lower() == "hudi"
+        return not self.is_view and (is_source or "hudi" in formats or "hoodie" in formats or "last_commit_time_sync" in self.properties)
 
 
 class CatalogSync(Protocol):
@@ -46,7 +57,7 @@ class CatalogSync(Protocol):
         ...
 
     def table(self, name: str) -> CatalogEntry | None:
-        """Return a table, None when there is none."""
+        """Return a table with what it was created with, None when there is none; something else of that name is left as it is."""
         ...
 
     def create_table(self, name: str, entry: CatalogEntry) -> None:
@@ -54,8 +65,9 @@ class CatalogSync(Protocol):
         ...
 
     def alter_table(self, name: str, entry: CatalogEntry, *, cascade: bool) -> None:
-        """Give a table the columns, location, formats and properties of an entry; properties that the entry lacks stay.
+        """Give a table the columns, formats and properties of an entry; properties that the entry lacks stay.
 
+        Partition columns keep their names, and may have other types and comments.
         `cascade` says that the columns have changed, so that the partitions get them too.
         """
         ...

@@ -36,6 +36,7 @@ def merged_entry(known: CatalogEntry, described: CatalogEntry) -> Merged:
     entry = replace(
         known,
         columns=merged_columns(known.columns, described.columns),
+        partition_columns=merged_columns(known.partition_columns, described.partition_columns),
         input_format=described.input_format,
         output_format=described.output_format,
         serde_class=described.serde_class,

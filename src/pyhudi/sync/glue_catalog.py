@@ -72,6 +72,7 @@ class GlueCatalog:
         """Change a table."""
         table = self._required(name)
         table["StorageDescriptor"] = {**table["StorageDescriptor"], **_storage(entry)}
+        table["PartitionKeys"] = _columns(entry.partition_columns)
         table["Parameters"] = {**table.get("Parameters", {}), **entry.properties}
         self._update(name, table)
         if cascade:
@@ -175,7 +176,7 @@ def _columns(columns: Sequence[CatalogColumn]) -> list[dict[str, str]]:
 
 
 def _entry(table: Mapping[str, Any]) -> CatalogEntry:
-    storage = table["StorageDescriptor"]
+    storage = table.get("StorageDescriptor", {})
     serde = storage.get("SerdeInfo", {})
     return CatalogEntry(
         columns=_read_columns(storage.get("Columns", ())),
@@ -187,6 +188,7 @@ def _entry(table: Mapping[str, Any]) -> CatalogEntry:
         serde_properties=dict(serde.get("Parameters", {})),
         properties=dict(table.get("Parameters", {})),
         is_managed=table.get("TableType") == "MANAGED_TABLE",
+        is_view=table.get("TableType") == "VIRTUAL_VIEW",
     )
 
 

@@ -1,8 +1,8 @@
 """A database of a Hive metastore (mode `hms`). Rules: `HMSDDLExecutor`, `HoodieHiveSyncClient`.
 
-A metastore has no way to change a table only if nobody else changed it meanwhile. So each change begins with reading the table, and
-changes of two processes at a time differ in a few milliseconds only; what is lost there, the next sync repairs, since the times of the last
-commit are part of the same table.
+A metastore has no way to change a table only if nobody else changed it meanwhile, though its database notices some of that and refuses. So
+each change begins with reading the table, and is repeated when it is refused so. Changes of two processes at a time then differ in a few
+milliseconds only; what is lost there, the next sync repairs, since the times of the last commit are part of the same table.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import getpass
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from pyhudi.clients.metastore_client import CONNECTIONS, MetastoreClient, map_batches
@@ -18,7 +18,11 @@ from pyhudi.sync.catalog_sync import CatalogColumn, CatalogEntry, Values
 
 #: So many partitions are worth a connection.
 _SMALL_BATCH: Final = 100
-_EXTERNAL: Final = "EXTERNAL_TABLE"
+MANAGED: Final = "MANAGED_TABLE"
+EXTERNAL: Final = "EXTERNAL_TABLE"
+_VIEWS: Final = ("VIRTUAL_VIEW", "MATERIALIZED_VIEW")
+#: Processes that change a table at a time disturb each other; one of them succeeds each time.
+_ATTEMPTS: Final = 10
 #: The metastore shall not list the files of the table to count them.
 _NO_STATISTICS: Final = {"DO_NOT_UPDATE_STATS": "true"}
 DESCRIPTION: Final = "automatically created by hoodie"
@@ -68,9 +72,8 @@ class HiveMetastore:
             dbName=self._database,
             owner=getpass.getuser(),
             retention=0,
-            partitionKeys=self._fields(entry.partition_columns),
             parameters=parameters,
-            tableType="MANAGED_TABLE" if entry.is_managed else _EXTERNAL,
+            tableType=MANAGED if entry.is_managed else EXTERNAL,
             sd=self._types.StorageDescriptor(
                 numBuckets=0,
                 bucketCols=[],
@@ -87,16 +90,20 @@ class HiveMetastore:
 
     def alter_table(self, name: str, entry: CatalogEntry, *, cascade: bool) -> None:
         """Change a table."""
-        table = self._required(name)
-        self._describe(table, entry)
-        table.parameters = {**table.parameters, **entry.properties}
-        self._alter(name, table, cascade=cascade)
+
+        def describe(table: Any) -> None:
+            self._describe(table, entry)
+            table.parameters = {**table.parameters, **entry.properties}
+
+        self._alter(name, describe, cascade=cascade)
 
     def set_properties(self, name: str, properties: Mapping[str, str]) -> None:
         """Add properties to a table."""
-        table = self._required(name)
-        table.parameters = {**table.parameters, **properties}
-        self._alter(name, table, cascade=False)
+
+        def add(table: Any) -> None:
+            table.parameters = {**table.parameters, **properties}
+
+        self._alter(name, add)
 
     def drop_table(self, name: str) -> None:
         """Drop a table, not its files."""
@@ -169,14 +176,25 @@ class HiveMetastore:
         with self._client.translate_errors(f"reading the table {self._database}.{name}"):
             return self._calls.get_table(self._database, name)
 
-    def _alter(self, name: str, table: Any, *, cascade: bool) -> None:
+    def _alter(self, name: str, change: Callable[[Any], None], *, cascade: bool = False) -> None:
+        """Read a table and write it with a change; again while the metastore's database says that another process was faster."""
         context = self._context({"CASCADE": "true"} if cascade else {})
-        table.parameters.pop("transient_lastDdlTime", None)
         with self._client.translate_errors(f"changing the table {self._database}.{name}"):
-            self._calls.alter_table_with_environment_context(self._database, name, table, context)
+            for left in reversed(range(_ATTEMPTS)):
+                table = self._required(name)
+                change(table)
+                table.parameters.pop("transient_lastDdlTime", None)
+                try:
+                    self._calls.alter_table_with_environment_context(self._database, name, table, context)
+                except self._types.MetaException:
+                    if not left:
+                        raise
+                else:
+                    return
 
     def _describe(self, table: Any, entry: CatalogEntry) -> None:
         storage = table.sd
+        table.partitionKeys = self._fields(entry.partition_columns)
         storage.cols = self._fields(entry.columns)
         storage.inputFormat, storage.outputFormat = entry.input_format, entry.output_format
         storage.serdeInfo.serializationLib = entry.serde_class
@@ -227,7 +245,8 @@ def _entry(table: Any) -> CatalogEntry:
         serde_class=serde.serializationLib or "",
         serde_properties=dict(serde.parameters or {}),
         properties=dict(table.parameters or {}),
-        is_managed=table.tableType == "MANAGED_TABLE",
+        is_managed=table.tableType == MANAGED,
+        is_view=table.tableType in _VIEWS,
     )
 
 

@@ -8,13 +8,18 @@ does not do.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, Final, TypeVar
 
 from pyhudi.clients.metastore_client import MetastoreClient
 from pyhudi.errors import CatalogError
 from pyhudi.sync.catalog_sync import CatalogColumn, CatalogEntry, Values
-from pyhudi.sync.hive_metastore import DESCRIPTION, HiveMetastore
+from pyhudi.sync.hive_metastore import DESCRIPTION, EXTERNAL, HiveMetastore
 from pyhudi.sync.server_client import ServerClient
+from pyhudi.sync.sync_settings import TABLE
+
+#: The property with which Hive deletes the files of an external table, too.
+_PURGE: Final = "external.table.purge"
+_DELETING: Final = ("external", _PURGE)
 
 _Item = TypeVar("_Item")
 
@@ -62,7 +67,15 @@ class HiveServer(HiveMetastore):
         super().alter_table(name, entry, cascade=cascade)
 
     def drop_table(self, name: str) -> None:
-        """Drop a table, not its files."""
+        """Drop a table, not its files: Hive deletes those of a managed table, and of one to purge, so it is made external before."""
+        table = self._read(name)
+        if table is not None and _loses_files(table):
+            self._alter(name, _keep_files)
+            if _loses_files(self._required(name)):
+                raise CatalogError(
+                    f"the table {self._database}.{name} is not dropped: Hive would delete its files with it, and the metastore does not"
+                    f" make it an external table. Drop it from the catalog alone, or give {TABLE} another name"
+                )
         self._server.execute(f"DROP TABLE IF EXISTS {self._table_name(name)}", f"dropping the table {self._database}.{name}")
 
     def add_partitions(self, name: str, partitions: Mapping[Values, str]) -> None:
@@ -81,7 +94,10 @@ class HiveServer(HiveMetastore):
             self._server.execute(sql, f"changing the partition {list(values)} of {self._database}.{name}")
 
     def drop_partitions(self, name: str, partitions: Sequence[Values]) -> None:
-        """Drop partitions, not their files."""
+        """Drop partitions, not their files: by the metastore where the SQL would delete these."""
+        if _loses_files(self._required(name)):
+            super().drop_partitions(name, partitions)
+            return
         columns = self._partition_columns(name)
         for batch in self._statements(partitions):
             clauses = ", ".join(f"PARTITION ({_spec(columns, values)})" for values in batch)
@@ -102,6 +118,19 @@ class HiveServer(HiveMetastore):
     def _statements(self, items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
         for begin in range(0, len(items), self._batch_size):
             yield items[begin : begin + self._batch_size]
+
+
+def _loses_files(table: Any) -> bool:
+    """Tell whether Hive deletes the files of a table, or of its partitions, when its SQL drops them."""
+    purges = any(key.lower() == _PURGE and text.lower() == "true" for key, text in table.parameters.items())
+    return purges or table.tableType != EXTERNAL
+
+
+def _keep_files(table: Any) -> None:
+    """Change a table so that Hive leaves its files when it is dropped."""
+    table.tableType = EXTERNAL
+    retained = {key: text for key, text in table.parameters.items() if key.lower() not in _DELETING}
+    table.parameters = {**retained, "EXTERNAL": "TRUE"}
 
 
 def quoted(name: str) -> str:

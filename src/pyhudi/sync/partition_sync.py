@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyhudi.errors import UsageError
 from pyhudi.sync.catalog_sync import CatalogSync, Values
-from pyhudi.sync.entry_changes import Merged, same_location
+from pyhudi.sync.entry_changes import same_location
 from pyhudi.sync.partition_values import partition_values
 from pyhudi.sync.storage_partitions import PartitionChanges, TableState
 from pyhudi.sync.sync_settings import SyncSettings
@@ -31,33 +31,39 @@ class PartitionCounts:
 
 @dataclass(frozen=True, slots=True)
 class LocatedPartitions:
-    """Locations by partition values: of all partitions of a table if `is_complete`, else of those written to; `emptied` lost all rows."""
+    """Locations by partition values: of all partitions of a table if `is_complete`, else of those written to; `emptied` lost all rows.
 
+    `base` is the location of the table.
+    """
+
+    base: str
     live: Mapping[Values, str]
     emptied: Mapping[Values, str]
     is_complete: bool
 
 
-def located_partitions(settings: SyncSettings, state: TableState, base: str, merged: Merged | None) -> LocatedPartitions:
+def located_partitions(settings: SyncSettings, state: TableState, base: str, known: Mapping[str, str] | None) -> LocatedPartitions:
     """Return the partitions that a catalog is to be compared with; the catalog is not asked.
 
     Args:
         settings: how values are taken from paths.
         state: the table in storage.
         base: the location of the table.
-        merged: the table in the catalog; None when it is new and has no partitions.
+        known: the properties of the table in the catalog, with the times of the commits that it knows; None when it is new.
 
     Raises:
         UsageError: the extractor cannot take a path, or takes the same values from two.
     """
     if not settings.partition_fields or settings.options.flag("hoodie.meta.sync.no_partition_metadata"):
-        return LocatedPartitions({}, {}, is_complete=False)
-    changes = _changes(settings, state, merged)
+        return LocatedPartitions(base, {}, {}, is_complete=False)
+    changes = _changes(settings, state, known)
     live, emptied = (_locations(settings, base, paths) for paths in (changes.live, changes.emptied))
-    return LocatedPartitions(live, emptied, changes.is_complete)
+    return LocatedPartitions(base, live, emptied, changes.is_complete)
 
 
-def sync_partitions(catalog: CatalogSync, settings: SyncSettings, name: str, target: LocatedPartitions, *, is_new: bool) -> PartitionCounts:
+def sync_partitions(
+    catalog: CatalogSync, settings: SyncSettings, state: TableState, name: str, target: LocatedPartitions, *, is_new: bool
+) -> PartitionCounts:
     """Add, change and drop partitions of a table of the catalog; `is_new` says that it has none.
 
     Raises:
@@ -71,7 +77,7 @@ def sync_partitions(catalog: CatalogSync, settings: SyncSettings, name: str, tar
     touched: dict[Values, str] = {}
     if settings.options.flag("hoodie.meta.sync.touch.partitions.enabled") and not target.is_complete:
         touched = {values: one for values, one in target.live.items() if values in known and values not in changed}
-    surplus = known.keys() - target.live.keys()
+    surplus = _surplus(settings, state, target, known)
     if added:
         catalog.add_partitions(name, added)
     if changed or touched:
@@ -81,13 +87,23 @@ def sync_partitions(catalog: CatalogSync, settings: SyncSettings, name: str, tar
     return PartitionCounts(len(added), len(changed), len(surplus), len(touched))
 
 
-def _changes(settings: SyncSettings, state: TableState, merged: Merged | None) -> PartitionChanges:
-    if merged is None or not settings.options.flag("hoodie.meta.sync.incremental"):
+def _surplus(settings: SyncSettings, state: TableState, target: LocatedPartitions, known: Mapping[Values, str]) -> set[Values]:
+    """Return which partitions of the catalog to drop: not those that the sync of a later commit has added."""
+    surplus = known.keys() - target.live.keys()
+    if not surplus:
+        return surplus
+    fresh = state.reloaded()
+    if fresh.markers() == state.markers():
+        return surplus
+    return surplus - _locations(settings, target.base, fresh.all_partitions().live).keys()
+
+
+def _changes(settings: SyncSettings, state: TableState, known: Mapping[str, str] | None) -> PartitionChanges:
+    if known is None or not settings.options.flag("hoodie.meta.sync.incremental"):
         return state.all_partitions()
-    previous = merged.previous.properties
-    if previous.get(PARTITION_OPTIONS) != partition_options(settings):
+    if known.get(PARTITION_OPTIONS) != partition_options(settings):
         return state.all_partitions()
-    return state.partitions_since(previous)
+    return state.partitions_since(known)
 
 
 def _locations(settings: SyncSettings, base: str, paths: Iterable[str]) -> dict[Values, str]:

@@ -7,7 +7,7 @@ completed, after the times that the catalog has: a writer may have completed aft
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pyhudi.metadata_table.read.metadata_view import open_view
@@ -15,6 +15,7 @@ from pyhudi.spec.instant import Action
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.instant_details import load_commit_metadata
+from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.timeline import Timeline
 
 REQUESTED: Final = "last_commit_time_sync"
@@ -41,6 +42,10 @@ class TableState:
     timeline: Timeline
     use_metadata_table: bool = True
 
+    def reloaded(self) -> TableState:
+        """Return the table as it is now."""
+        return replace(self, timeline=load_timeline(self.storage, self.config))
+
     def markers(self) -> dict[str, str]:
         """Return the times that a catalog notes once it knows the table as it is now; empty for a table without commits."""
         instants = self.timeline.data_instants()
@@ -48,6 +53,11 @@ class TableState:
             return {}
         completed = max(self.timeline.effect(one)[0] for one in instants)
         return {REQUESTED: max(one.requested for one in instants), COMPLETED: completed}
+
+    def is_behind(self, properties: Mapping[str, str]) -> bool:
+        """Tell whether the properties of a catalog's table name a commit that came after this state was loaded."""
+        markers = self.markers()
+        return any(properties.get(key, "") > markers.get(key, "") for key in (REQUESTED, COMPLETED))
 
     def all_partitions(self) -> PartitionChanges:
         """Return all partitions that have files."""

@@ -78,7 +78,7 @@ class Calls:
 
 EXPECTED = [
     *("open default", "create_database", "table trips", "create_table trips trips", "add_partitions [('oslo',), ('rome',)]"),
-    *("set_properties trips", "close"),
+    *("set_properties trips", "table trips_ro", "table trips_rt", "close"),
 ]
 
 

@@ -27,8 +27,8 @@ from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.recreated_storage import RecreatedStorage
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.sync.run_sync import RECREATE
 from pyhudi.sync.sync_settings import ENABLE, ENABLE_ALL
+from pyhudi.sync.table_sync import RECREATE
 from pyhudi.table.create_new_table import create_table
 from pyhudi.table.open_table import OpenTable
 from pyhudi.timeline.clock import InstantClock
