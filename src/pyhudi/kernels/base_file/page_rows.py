@@ -1,4 +1,4 @@
-"""Single rows of a Parquet file, of whose columns only the pages are decoded that hold them.
+"""Single rows and single pages of a Parquet file, of whose columns only the pages are decoded that are needed.
 
 Arrow decodes whole column chunks. The pages that hold some rows are found by the offset index and put into a small Parquet file, which
 Arrow decodes, CRCs included. Files without offset index, and columns of groups, are not served.
@@ -6,14 +6,16 @@ Arrow decodes, CRCs included. Files without offset index, and columns of groups,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pyhudi.cache import cached_property
 from pyhudi.codec.parquet.compact_protocol import ThriftStruct, read_struct
+from pyhudi.codec.parquet.page_bounds import index_location, read_bounds
 from pyhudi.codec.parquet.page_files import (
     TAIL_BYTES,
     Chunk,
@@ -47,7 +49,6 @@ class PageRows:
 
     def __init__(self, source: pa.NativeFile, parquet: pq.ParquetFile, what: str, *, verify: bool) -> None:
         self._source, self._parquet, self._what, self._verify = source, parquet, what, verify
-        self._footer: ThriftStruct | None = None
 
     def rows(self, group: int, names: Sequence[str], indices: Indices) -> pa.Table | None:
         """Return some rows of a row group; None where their pages cannot be read alone, or most pages of the row group hold some.
@@ -60,20 +61,81 @@ class PageRows:
         Raises:
             CorruptTableError: footer or offset index are damaged.
         """
-        if self._footer is None:
-            self._footer = self._read_footer()
-        columns = flat_columns(self._footer)
-        if not names or not all(name in columns for name in names):
+        stored = [pages for name in names if (pages := self.pages_of(group, name)) is not None]
+        if not names or len(stored) < len(names):
             return None
-        choices = [self._choose_pages(group, columns[name], indices) for name in names]
-        served = [choice for choice in choices if choice is not None]
-        stored = sum(len(choice.pages) for choice in served)
-        if len(served) < len(names) or sum(len(choice.numbers) for choice in served) > stored * _SHARE_MAX:
+        numbers = [np.unique(np.searchsorted(pages.starts, indices, "right") - 1) for pages in stored]
+        if sum(map(len, numbers)) > sum(len(pages.pages) for pages in stored) * _SHARE_MAX:
             return None
-        arrays = [self._read_column(name, choice, indices) for name, choice in zip(names, served, strict=True)]
+        arrays = [self._values_at(name, pages, some, indices) for name, pages, some in zip(names, stored, numbers, strict=True)]
         if any(array is None for array in arrays):
             return None
         return pa.table(arrays, names=[*names])
+
+    def pages_of(self, group: int, name: str) -> ColumnPages | None:
+        """Return the pages of a column of a row group; None where nothing tells.
+
+        Raises:
+            CorruptTableError: footer or offset index are damaged.
+        """
+        column = self._columns.get(name)
+        chunk = None if column is None else chunk_of(self._footer, group, column)
+        if column is None or chunk is None:
+            return None
+        index = self._read(chunk.index_offset, chunk.index_length)
+        pages = read_pages(index, f"the offset index of column {column.number} of {self._what}")
+        if not chunk.consists_of(pages):
+            return None
+        starts = np.array([page.first_row for page in pages], np.int64)
+        return ColumnPages(column, chunk, pages, starts, self._parquet.metadata.row_group(group).num_rows)
+
+    def bounds(self, group: int, name: str, pages: ColumnPages) -> list[tuple[bytes, bytes]] | None:
+        """Return the least and the greatest value of each page of a column of text, maybe shortened; None where these are not known.
+
+        Raises:
+            CorruptTableError: the column index is damaged.
+        """
+        location = index_location(self._footer, group, pages.column)
+        if location is None:
+            return None
+        return read_bounds(self._read(*location), len(pages.pages), f"the column index of '{name}' of {self._what}")
+
+    def values(self, name: str, pages: ColumnPages, numbers: Indices) -> pa.ChunkedArray | None:
+        """Return the values of some pages of a column, ascending; None where Arrow would give them another type than from the whole file.
+
+        Raises:
+            CorruptTableError: the pages are not those that the offset index names.
+        """
+        prefix = self._read(*pages.chunk.prefix(pages.pages[0]))
+        bodies = [body for first, last in _stretches(numbers) for body in self._read_stretch(pages.pages[first : last + 1])]
+        counts = pages.counts[numbers]
+        for body, count in zip(bodies, counts.tolist(), strict=True):
+            check_page(body, count, f"a page of column '{name}' of {self._what}")
+        data = file_of_pages(self._footer, pages.column, pages.chunk, prefix, bodies, int(counts.sum()))
+        file = pq.ParquetFile(pa.BufferReader(data), coerce_int96_timestamp_unit="us", page_checksum_verification=self._verify)
+        if not file.schema_arrow.field(0).type.equals(self._parquet.schema_arrow.field(name).type):
+            return None
+        values = file.read(use_threads=False).column(0)
+        if len(values) != counts.sum():
+            raise CorruptTableError(f"pages of column '{name}' of {self._what} hold {len(values)} rows instead of {counts.sum()}")
+        return values
+
+    def _values_at(self, name: str, pages: ColumnPages, numbers: Indices, indices: Indices) -> pa.ChunkedArray | None:
+        """Return the values of some rows, which are in the pages with some numbers."""
+        values = self.values(name, pages, numbers)
+        if values is None:
+            return None
+        counts = pages.counts[numbers]
+        at = np.searchsorted(pages.starts[numbers], indices, "right") - 1
+        return values.take(pa.array(indices - pages.starts[numbers][at] + (np.cumsum(counts) - counts)[at]))
+
+    @cached_property
+    def _footer(self) -> ThriftStruct:
+        return self._read_footer()
+
+    @cached_property
+    def _columns(self) -> dict[str, Column]:
+        return flat_columns(self._footer)
 
     def _read_footer(self) -> ThriftStruct:
         size = self._source.size()
@@ -85,38 +147,12 @@ class PageRows:
             tail = self._source.read_at(length + TAIL_BYTES, size - length - TAIL_BYTES)
         return read_struct(tail[len(tail) - length - TAIL_BYTES : -TAIL_BYTES], f"the footer of {self._what}")[0]
 
-    def _choose_pages(self, group: int, column: Column, indices: Indices) -> _ColumnPages | None:
-        """Return the pages of a column that hold some rows; None where nothing tells."""
-        assert self._footer is not None, "read before"
-        chunk = chunk_of(self._footer, group, column)
-        if chunk is None:
-            return None
-        index = self._read(chunk.index_offset, chunk.index_length)
-        pages = read_pages(index, f"the offset index of column {column.number} of {self._what}")
-        if not chunk.consists_of(pages):
-            return None
-        starts = np.array([page.first_row for page in pages], np.int64)
-        rows = self._parquet.metadata.row_group(group).num_rows
-        return _ColumnPages(column, chunk, pages, np.unique(np.searchsorted(starts, indices, "right") - 1), np.append(starts, rows))
-
-    def _read_column(self, name: str, choice: _ColumnPages, indices: Indices) -> pa.ChunkedArray | None:
-        """Return the values of a column; None where Arrow would give them another type than from the whole file."""
-        assert self._footer is not None, "read before"
-        prefix = self._read(*choice.chunk.prefix(choice.pages[0]))
-        pages = [self._read(choice.pages[number].offset, choice.pages[number].length) for number in choice.numbers]
-        counts = choice.starts[choice.numbers + 1] - choice.starts[choice.numbers]
-        for page, count in zip(pages, counts.tolist(), strict=True):
-            check_page(page, count, f"a page of column '{name}' of {self._what}")
-        data = file_of_pages(self._footer, choice.column, choice.chunk, prefix, pages, int(counts.sum()))
-        file = pq.ParquetFile(pa.BufferReader(data), coerce_int96_timestamp_unit="us", page_checksum_verification=self._verify)
-        if not file.schema_arrow.field(0).type.equals(self._parquet.schema_arrow.field(name).type):
-            return None
-        values = file.read(use_threads=False).column(0)
-        if len(values) != counts.sum():
-            raise CorruptTableError(f"pages of column '{name}' of {self._what} hold {len(values)} rows instead of {counts.sum()}")
-        at = np.searchsorted(choice.starts[choice.numbers], indices, "right") - 1
-        before = np.cumsum(counts) - counts
-        return values.take(pa.array(indices - choice.starts[choice.numbers][at] + before[at]))
+    def _read_stretch(self, pages: Sequence[Page]) -> Iterator[bytes]:
+        """Read pages that follow each other without gaps at once."""
+        begin = pages[0].offset
+        data = self._read(begin, pages[-1].offset + pages[-1].length - begin)
+        for page in pages:
+            yield data[page.offset - begin : page.offset - begin + page.length]
 
     def _read(self, offset: int, length: int) -> bytes:
         data: bytes = self._source.read_at(length, offset) if length else b""
@@ -126,11 +162,22 @@ class PageRows:
 
 
 @dataclass(frozen=True, slots=True)
-class _ColumnPages:
-    """The pages of a column in a row group, the numbers of the chosen ones, and the first row of each and of what follows."""
+class ColumnPages:
+    """The pages of a column in a row group, the first row of each, and how many rows all have."""
 
     column: Column
     chunk: Chunk
     pages: Sequence[Page]
-    numbers: Indices
     starts: Indices
+    rows: int
+
+    @property
+    def counts(self) -> Indices:
+        """How many rows each page has."""
+        return np.diff(self.starts, append=self.rows)
+
+
+def _stretches(numbers: Indices) -> Iterator[tuple[int, int]]:
+    """Yield the first and the last of each stretch of numbers, ascending, that follow each other."""
+    ends = np.flatnonzero(np.diff(numbers) > 1)
+    yield from zip(numbers[np.append(0, ends + 1)].tolist(), numbers[np.append(ends, len(numbers) - 1)].tolist(), strict=True)

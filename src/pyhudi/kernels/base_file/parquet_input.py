@@ -54,8 +54,16 @@ def open_fragment(storage: Storage, path: str) -> Iterator[ds.ParquetFileFragmen
     Raises:
         CorruptTableError: the file is no whole Parquet file, or it is not there.
     """
-    with corrupt_as_error(storage, path), storage.open_input(path) as source:
-        yield ds.ParquetFileFormat(default_fragment_scan_options=_VERIFYING).make_fragment(source)
+    with open_pages(storage, path) as (fragment, _):
+        yield fragment
+
+
+@contextmanager
+def open_pages(storage: Storage, path: str) -> Iterator[tuple[ds.ParquetFileFragment, pa.PythonFile]]:
+    """Open a Parquet file for scans, and for reading bytes at offsets between them; errors as in `open_fragment`."""
+    with corrupt_as_error(storage, path), storage.open_input(path) as stream:
+        source = pa.PythonFile(stream, mode="r")  # one for all readers: a reading at an offset is two steps, which it keeps together
+        yield ds.ParquetFileFormat(default_fragment_scan_options=_VERIFYING).make_fragment(source), source
 
 
 def footer_entries(file: pq.ParquetFile | ds.ParquetFileFragment, storage: Storage, path: str) -> dict[str, str]:

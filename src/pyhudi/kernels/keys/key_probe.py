@@ -13,14 +13,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.kernels.base_file.base_file import FOOTER_MAX_KEY, FOOTER_MIN_KEY
 from pyhudi.kernels.base_file.bloom_probe import may_hold_keys
-from pyhudi.kernels.base_file.parquet_input import footer_entries, open_fragment
+from pyhudi.kernels.base_file.page_rows import PageRows
+from pyhudi.kernels.base_file.parquet_input import footer_entries, open_fragment, open_pages
 from pyhudi.kernels.keys.key_answers import recall, remember
 from pyhudi.kernels.keys.key_kernels import record_keys
+from pyhudi.kernels.keys.key_pages import rows_by_pages
 from pyhudi.keygen.key_generator_protocol import KeyFields
 from pyhudi.schema.meta_columns import RECORD_KEY
 
@@ -106,13 +109,24 @@ def rows_of_keys(
     known = recall(storage, file, requested_keys) if virtual_key is None else None
     if known is not None:
         return known
-    with open_fragment(storage, file.path) as fragment:
+    with open_pages(storage, file.path) as (fragment, source):
         candidates = _possible(storage, file, fragment, requested_keys, precheck)
         values = requested_keys if len(candidates) == len(requested_keys) else requested_keys.take(pa.array(candidates))
-        rows, numbers = _search(storage, file, fragment, values, virtual_key)
+        by_pages = _search_pages(storage, file, fragment, source, values) if virtual_key is None and len(values) else None
+        rows, numbers = _search(storage, file, fragment, values, virtual_key) if by_pages is None else by_pages
     if virtual_key is None:
         remember(storage, file, requested_keys, rows, candidates[numbers])
     return rows, candidates[numbers]
+
+
+def _search_pages(
+    storage: Storage, file: BaseFile, fragment: ds.ParquetFileFragment, source: pa.PythonFile, values: pa.StringArray
+) -> tuple[Indices, Indices] | None:
+    """Return what `_search` does where few pages tell it, else None."""
+    parquet = pq.ParquetFile(source, metadata=fragment.metadata)
+    pages = PageRows(source, parquet, f"file '{file.path}' of the table at {storage.uri}", verify=True)
+    row_counts = [fragment.metadata.row_group(number).num_rows for number in range(fragment.metadata.num_row_groups)]
+    return rows_by_pages(pages, row_counts, RECORD_KEY, values)
 
 
 def _search(
