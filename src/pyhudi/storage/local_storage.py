@@ -36,6 +36,8 @@ _NAMED_LOCK_FILE = ".hoodie/.locks/pyhudi-{name}.lock"
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _temporary_numbers = itertools.count()
+#: Of the rest of a file, so many bytes are asked for at least.
+_LEAST_READ = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,20 +109,30 @@ class LocalStorage:
 
     def read(self, path: str, *, max_bytes: int | None = None) -> bytes:
         """Return a whole file; see the protocol."""
-        with self._translate_error(path), self.open_input(path) as source:
-            if max_bytes is not None and os.fstat(source.fileno()).st_size > max_bytes:
-                raise CorruptTableError(f"file '{path}' of table {self.uri} is longer than {max_bytes} bytes")
-            return source.read()
+        with self._translate_error(path):
+            descriptor, size = self._open_descriptor(path)
+            try:
+                if max_bytes is not None and size > max_bytes:
+                    raise CorruptTableError(f"file '{path}' of table {self.uri} is longer than {max_bytes} bytes")
+                return _read_all(descriptor, size)
+            finally:
+                os.close(descriptor)
 
     def open_input(self, path: str) -> BinaryIO:
         """Open a file for seekable reading; see the protocol."""
+        with self._translate_error(path):
+            return os.fdopen(self._open_descriptor(path)[0], "rb")
+
+    def _open_descriptor(self, path: str) -> tuple[int, int]:
+        """Open a file for reading and return its descriptor and its size."""
         folder_segments, name = split_file_path(path)
-        with self._translate_error(path), open_folder(self.root, folder_segments) as folder:
+        with open_folder(self.root, folder_segments) as folder:
             descriptor = os.open(name, _READ, dir_fd=folder)
-            if not stat_bits.S_ISREG(mode := os.fstat(descriptor).st_mode):
-                os.close(descriptor)
-                raise not_a_file(self.uri, path, mode)
-            return os.fdopen(descriptor, "rb")
+        status = os.fstat(descriptor)
+        if not stat_bits.S_ISREG(status.st_mode):
+            os.close(descriptor)
+            raise not_a_file(self.uri, path, status.st_mode)
+        return descriptor, status.st_size
 
     @contextlib.contextmanager
     def open_output(self, path: str) -> Iterator[BinaryIO]:
@@ -255,6 +267,15 @@ class LocalStorage:
             raise AlreadyExistsError(f"file '{path}' of table {self.uri} exists already") from error
         finally:
             _unlink(temporary, folder)  # who takes this process for dead may have deleted it
+
+
+def _read_all(descriptor: int, size: int) -> bytes:
+    """Return what a file of some size holds, to its end: it may have grown, and the system may return less than it was asked for."""
+    parts = []
+    while part := os.read(descriptor, max(size + 1, _LEAST_READ)):
+        parts.append(part)
+        size -= len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def _write_temporary(name: str, data: bytes, folder: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
@@ -19,11 +19,6 @@ from pyhudi.timeline.timeline import Timeline
 _Payload = TypeVar("_Payload")
 #: No action file is longer: a commit of a million files stays below.
 MAX_ACTION_FILE_BYTES = 1 << 30
-#: With more texts to search for, files are decoded.
-_MOST_SEARCHED = 256
-#: So many texts are searched one by one in less time than the file is divided.
-_FEW_SEARCHED = 6
-_AVRO_MAGIC, _CODEC_KEY, _NO_CODEC, _SYNC_BYTES = b"Obj\x01", b"avro.codec", b"avro.codec\x08null", 16
 
 
 def instant_path(config: TableConfig, instant: Instant) -> str:
@@ -48,7 +43,7 @@ def read_commit(storage: Storage, config: TableConfig, instant: Instant) -> Comm
         CorruptTableError: the bytes are no commit metadata, or the file of a completed instant is empty.
         FileNotFoundError: there is no such file.
     """
-    return _decode_details(storage, config, instant, read_bytes(storage, config, instant), partial(_commit, instant))
+    return decode_commit_of(storage, config, instant, read_bytes(storage, config, instant))
 
 
 def read_details(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> bytes:
@@ -70,38 +65,12 @@ def read_details(storage: Storage, config: TableConfig, timeline: Timeline, inst
 
 def load_commit_metadata(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> CommitMetadata:
     """Return the metadata of a completed commit, deltacommit or replacecommit; errors as in `read_details` and `read_commit`."""
-    return _decode_details(storage, config, instant, read_details(storage, config, timeline, instant), partial(_commit, instant))
+    return decode_commit_of(storage, config, instant, read_details(storage, config, timeline, instant))
 
 
-def load_commit_naming(
-    storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant, names: Collection[str]
-) -> CommitMetadata | None:
-    """Return the metadata of a completed commit, deltacommit or replacecommit; None where it has none of some texts, such as file ids.
-
-    To search the bytes takes a tenth of the time in which they are decoded, for as many texts as a small write has. Errors as in
-    `load_commit_metadata`.
-    """
-    content = read_details(storage, config, timeline, instant)
-    if len(names) <= _MOST_SEARCHED and _is_plain(content) and not _holds_any(content, names):
-        return None
-    return _decode_details(storage, config, instant, content, partial(_commit, instant))
-
-
-def _holds_any(content: bytes, names: Collection[str]) -> bool:
-    """Tell whether some of many texts are in a file. Of a file id, the part after its first hyphen is compared first, for all at once."""
-    parts = set(content.split(b"-")) if len(names) > _FEW_SEARCHED else None
-    for name in names:
-        text = name.encode()
-        is_possible = parts is None or text.count(b"-") < 2 or text.split(b"-", 2)[1] in parts
-        if is_possible and content.find(text) >= 0:
-            return True
-    return False
-
-
-def _is_plain(content: bytes) -> bool:
-    """Tell whether texts are in a file as they are: it is an Avro container without compression, that ends as it should."""
-    is_whole = content.find(content[-_SYNC_BYTES:]) < len(content) - _SYNC_BYTES
-    return content.startswith(_AVRO_MAGIC) and is_whole and (_CODEC_KEY not in content or _NO_CODEC in content)
+def decode_commit_of(storage: Storage, config: TableConfig, instant: Instant, data: bytes) -> CommitMetadata:
+    """Return the metadata in the file of a commit, deltacommit or replacecommit; errors as in `read_commit`."""
+    return _decode_details(storage, config, instant, data, partial(_commit, instant))
 
 
 def find_commit_metadata(storage: Storage, config: TableConfig, timeline: Timeline, requested: str) -> CommitMetadata | None:

@@ -20,7 +20,7 @@ from pyhudi.spec.files.file_group import FileGroupId, FileSlice, LogFile
 from pyhudi.spec.files.file_names import parse_log_file_name
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.visibility import Visibility
-from pyhudi.timeline.instant_details import load_commit_naming
+from pyhudi.timeline.commit_search import search_for
 from pyhudi.txn.completing_write import KeyScope
 from pyhudi.txn.locked_table import TableState
 from pyhudi.txn.write_conflicts import ComparedWrite, conflict_error
@@ -38,8 +38,9 @@ def check_new_keys(now: TableState, mine: ComparedWrite, others: Iterable[Instan
     mine_inserted = _Inserted(now, mine.requested, mine.stats, scope)
     if not mine_inserted.paths:
         return
+    search = search_for(mine_inserted.paths)
     for other in others:
-        metadata = load_commit_naming(now.storage, now.config, now.timeline, other, mine_inserted.paths)
+        metadata = search.load(now.storage, now.config, now.timeline, other)
         if metadata is None or metadata.operation in _MOVES_RECORDS:
             continue
         theirs = _Inserted(now, other.requested, metadata.all_stats(), scope)

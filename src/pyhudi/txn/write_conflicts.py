@@ -21,7 +21,8 @@ from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table.merge_mode import MergeMode
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table.table_keys import PARTIAL_UPDATE_MODE
-from pyhudi.timeline.instant_details import load_commit_naming, read_action
+from pyhudi.timeline.commit_search import CommitSearch, search_for
+from pyhudi.timeline.instant_details import read_action
 from pyhudi.timeline.pending_clustering import pending_clustering
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.concurrency import ConflictStrategy
@@ -80,13 +81,13 @@ def check_conflicts(before: Timeline, now: TableState, mine: ComparedWrite, stra
     check_history(before, now, mine.requested)
     candidates = completed_since(before, now.timeline)
     compared = {
-        False: (mine.groups, (Operation.BUCKET_RESCALE, *_names(mine.groups, mine))),
-        True: (mine.rewritten, _names(mine.rewritten, mine)),
+        False: (mine.groups, _search(mine.groups, mine, Operation.BUCKET_RESCALE)),
+        True: (mine.rewritten, _search(mine.rewritten, mine)),
     }
     for other in candidates:
-        ours, names = compared[_is_compaction(now, other) and not _renames_logs(before, now, other)]
-        if names:
-            commit = load_commit_naming(now.storage, now.config, now.timeline, other, names)
+        ours, search = compared[_is_compaction(now, other) and not _renames_logs(before, now, other)]
+        if search != CommitSearch():
+            commit = search.load(now.storage, now.config, now.timeline, other)
             if commit is not None:
                 _check_rescaled(now, mine, other, commit)
                 theirs = _excluding_groups(commit, ours) if mine.in_any_order else _groups_of_commit(commit)
@@ -107,9 +108,15 @@ def _renames_logs(before: Timeline, now: TableState, compaction: Instant) -> boo
     return now.config.layout == 1 and not before.find(compaction.requested)
 
 
-def _names(groups: Collection[FileGroupId], mine: ComparedWrite) -> tuple[str, ...]:
-    """Return what a commit that conflicts over some file groups has in its file: their ids, or the beginnings of those of their buckets."""
-    return tuple({bucket_of_group(group).file_id if mine.by_bucket else group.file_id for group in groups})
+def _search(groups: Collection[FileGroupId], mine: ComparedWrite, *operations: Operation) -> CommitSearch:
+    """Return the search for commits that conflict over some file groups: by their ids, or the beginnings of those of their buckets.
+
+    All partitions have the same buckets, so that their paths are searched for as well.
+    """
+    if not mine.by_bucket:
+        return search_for(operations, {group.file_id for group in groups})
+    paths = {group.partition_path for group in groups}
+    return search_for(operations, {group.file_id[: _BUCKET_DIGITS + 1] for group in groups}, () if "" in paths else paths)
 
 
 def _check_rescaled(now: TableState, mine: ComparedWrite, other: Instant, commit: CommitMetadata) -> None:

@@ -11,8 +11,7 @@ from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.timeline import instant_details
-from pyhudi.timeline.instant_details import load_commit_naming
+from pyhudi.timeline.commit_search import search_for
 from pyhudi.timeline.load_timeline import load_timeline
 from tests.unit.table.tables import make_table
 
@@ -26,7 +25,7 @@ def loaded(content: bytes, *names: str, version: str = "9") -> CommitMetadata | 
     make_table(storage, options={"hoodie.write.table.version": version})
     config = TableConfig(load_properties(storage))
     storage.create(f"{config.timeline_path}/{DONE.file_name(config.layout)}", content)
-    return load_commit_naming(storage, config, load_timeline(storage, config), DONE, names)
+    return search_for(names).load(storage, config, load_timeline(storage, config), DONE)
 
 
 @pytest.mark.parametrize(("names", "is_loaded"), [(("file-1",), True), (("other", "Zürich"), True), (("file-2",), False), ((), False)])
@@ -49,11 +48,19 @@ def test_a_damaged_commit_is_not_taken_for_one_without_the_text(length: int) -> 
         loaded(commit_content(METADATA, 2, sync=SYNC)[:length], "file-2")
 
 
-@pytest.mark.parametrize("written", ["0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d-0", "00000003", "a-b", "plain"])
-@pytest.mark.parametrize("count", [0, 1, 6, 7, 40])
-def test_text_is_found_among_however_many(written: str, count: int) -> None:
-    """From some number of texts on, a part of each is compared first."""
-    others = [f"{number:08x}-4e5f-4a6b-8c7d-{number:012x}-0" for number in range(count)]
-    content = f"x{written}-0_1-2-3.parquet 4e5f-4a6b".encode()
-    assert instant_details._holds_any(content, [*others, written])
-    assert not instant_details._holds_any(content, others)
+@pytest.mark.parametrize("written", ["0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d-0", "00000003-", "a-b", "plain"])
+@pytest.mark.parametrize("count", [0, 1, 12, 13, 400])
+def test_an_id_is_found_among_however_many(written: str, count: int) -> None:
+    """From some number of ids on, a part of each is compared first."""
+    others = [f"{number:08x}-4e5f-4a6b-8c7d-{number:012x}-0" for number in range(100, 100 + count)]
+    content = f"x{written}4e5f-0_1-2-3.parquet 4e5f-4a6b".encode()
+    assert search_for((), [*others, written]).is_found(content)
+    assert not search_for((), others).is_found(content)
+
+
+def test_an_id_counts_only_beside_one_of_the_partitions() -> None:
+    content = b"oslo x00000003-5c2b-4f6e-9d0a-6c1d0f3a7b21-0"
+    assert search_for((), ["00000003-"], ["oslo", "rome"]).is_found(content)
+    assert not search_for((), ["00000003-"], ["rome"]).is_found(content)
+    assert search_for(["oslo"], ["00000004-"], ["rome"]).is_found(content)
+    assert search_for((), ["00000003-"], [f"p{number}" for number in range(13)]).is_found(content), "too many partitions are not compared"
