@@ -1,4 +1,4 @@
-"""Which commits name some file groups or partitions: their files are searched as bytes, in a fraction of the time in which they are decoded.
+"""Which commits name some file groups or partitions: their files are searched as bytes, in a fraction of the time that decoding takes.
 
 Under the table's lock a write looks through every commit that completed while it ran, and most of them have nothing to do with it. In an
 Avro container without compression, as Hudi writes them, names are in the file as they are.
@@ -85,7 +85,7 @@ def search_for(names: Collection[str], ids: Collection[str] = (), within: Collec
 
 
 def _holds_any(content: bytes, names: Collection[bytes]) -> bool:
-    for text in names:  # a generator costs more than the search itself
+    for text in names:  # noqa: SIM110 - a generator costs more than the search itself
         if text in content:
             return True
     return False
