@@ -158,3 +158,27 @@ def test_damaged_file_of_another_format_stays_sparks_error(spark: SparkSession, 
     with pytest.raises(Exception, match=r"x\.parquet") as raised:
         spark.read.schema("id bigint").parquet(str(tmp_path)).collect()
     assert not isinstance(raised.value, CorruptTableError)
+
+
+def test_options_without_effect_are_warned_of(spark: SparkSession, table: Path, caplog: pytest.LogCaptureFixture) -> None:
+    end = "hoodie.datasource.read.end.instanttime"
+    assert amounts(spark.read.format("hudi").option(end, FIRST).load(str(table))) == [2, 1, 2]
+    assert any(f"option '{end}' has no effect" in one.getMessage() for one in caplog.records if one.levelname == "WARNING")
+
+
+def test_settings_of_the_session_hold_for_functions_of_sql(spark: SparkSession, table: Path) -> None:
+    session = spark.newSession()
+    policy = "hoodie.read.timeline.holes.resolution.policy"
+    session.sql("SET hoodie.datasource.merge.type=nothing")
+    with pytest.raises(OptionError, match=r"hoodie\.datasource\.merge\.type"):
+        session.sql(f"SELECT * FROM hudi_query('{table}', 'snapshot')").collect()
+    session.sql("SET hoodie.datasource.merge.type=payload_combine")
+    session.sql(f"SET {policy}=nothing")
+    with pytest.raises(OptionError, match="resolution"):
+        session.sql(f"SELECT * FROM hudi_table_changes('{table}', 'latest_state', 'earliest')").collect()
+    session.sql(f"SET {policy}=BLOCK")
+    session.sql("SET pyhudi.read.verify.checksums=perhaps")
+    with pytest.raises(OptionError, match=r"pyhudi\.read\.verify\.checksums"):
+        session.sql(f"SELECT * FROM hudi_table_changes('{table}', 'latest_state', 'earliest')").collect()
+    session.sql("SET pyhudi.read.verify.checksums=false")
+    assert session.sql(f"SELECT * FROM hudi_table_changes('{table}', 'latest_state', 'earliest')").count() == 3

@@ -245,6 +245,12 @@ def note_without_effect(name: str, reason: str) -> None:
 
 
 @lru_cache(_MOST_NOTED)
+def warn_without_effect(name: str, reason: str) -> None:
+    """Warn, once, of an option without effect that may have been meant to have one; `reason` continues from "it"."""
+    _LOG.warning("option '%s' has no effect: it %s", name, reason)
+
+
+@lru_cache(_MOST_NOTED)
 def _note_older_name(name: str, current: str) -> None:
     if name != current and name.lower().startswith(_HUDI_PREFIX) and is_older_name(name):
         _LOG.info("option '%s' is an older name of '%s'", name, current)

@@ -14,8 +14,9 @@ from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.read.execute import Selection, narrow, read_table, select
 from pyhudi.read.filter.tuple_filter import FilterLike
 from pyhudi.read.incremental.cdc_query import open_change_data
-from pyhudi.read.incremental.changes_options import BEGIN, END, FORMAT, changes_query
+from pyhudi.read.incremental.changes_options import BEGIN, END, FORMAT, changes_query, is_incremental
 from pyhudi.read.incremental.incremental import SCHEMA_AT_END, open_changes
+from pyhudi.read.read_kinds import ReadKind, refuse_without_effect
 from pyhudi.read.snapshot.find_table import BASE_PATH, PATHS, check_base_path, scope_of
 from pyhudi.read.snapshot.query_type import AS_OF, PATH_VALUES, QUERY_TYPE, QueryType, snapshot_query
 from pyhudi.read.snapshot.snapshot import open_snapshot
@@ -45,9 +46,11 @@ def selection(
     """
     if mode not in ("snapshot", "read_optimized"):
         raise OptionError(f"mode is {mode!r}; it can be 'snapshot' or 'read_optimized'.")
+    stated = resolve(options or {})
     for name, argument in ((QUERY_TYPE, "mode"), (AS_OF, "as_of")):
-        if resolve(options or {}).get(name) is not None:
+        if stated.get(name) is not None:
             raise OptionError(f"{name} is the argument {argument} here: leave it out of the options.")
+    refuse_without_effect(stated, ReadKind.STATE)
     given = resolve(merge_options(default_write_options(), options or {}))
     check_base_path(given.get(BASE_PATH), storage.uri)
     query = replace(snapshot_query(given), mode=mode, as_of=as_of, scope=scope_of(storage, given.get(PATHS)))
@@ -81,9 +84,12 @@ def changes(
     """Return the rows that a span of commits wrote; arguments and errors as in `HudiTable.changes`."""
     if format_ not in ("latest_state", "cdc"):
         raise OptionError(f"format is {format_!r}; it can be 'latest_state' or 'cdc'.")
+    stated = resolve(options or {})
     for name, argument in _ARGUMENTS_OF_CHANGES.items():
-        if resolve(options or {}).get(name) is not None:
+        if stated.get(name) is not None:
             raise OptionError(f"{name} is the argument {argument} here: leave it out of the options.")
+    if stated.get(QUERY_TYPE) is not None and not is_incremental(stated):
+        raise OptionError(f"{QUERY_TYPE}={stated.get(QUERY_TYPE)}: changes() is an incremental read. Leave it out, or call to_arrow().")
     given = resolve({**merge_options(default_write_options(), options or {}), FORMAT: format_})
     check_base_path(given.get(BASE_PATH), storage.uri)
     query = replace(
@@ -93,6 +99,7 @@ def changes(
         schema_at_end=schema_at_end,
         scope=scope_of(storage, given.get(PATHS)),
     )
+    refuse_without_effect(stated, ReadKind.CHANGE_DATA if format_ == "cdc" else ReadKind.CHANGES)
     if format_ == "cdc":
         if meta_columns or query.scope is not None:
             raise OptionError(f"change data has no meta columns, and comes from all partitions: leave out meta_columns and {PATHS}.")

@@ -12,8 +12,10 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.read.execute import read_table, select
+from pyhudi.read.skipping.data_skipping import Skipping
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.snapshot import open_snapshot
+from pyhudi.table.read_table import selection
 from pyhudi.testing.call_log import RecordingStorage
 
 SCHEMA = pa.schema({"id": pa.string(), "p": pa.string(), "amount": pa.int64(), "word": pa.string()})
@@ -145,3 +147,21 @@ def test_a_damaged_index_is_said_and_its_files_are_read(table: HudiTable, tmp_pa
             file.write_bytes(file.read_bytes()[:40])
     assert table.to_arrow(filter="id = 'k017'")["amount"].to_pylist() == [17]
     assert "record_index" in caplog.text
+
+
+def test_an_index_that_is_switched_off_is_not_asked(untouched: HudiTable) -> None:
+    def asked(condition: str, options: dict[str, str]) -> set[str | None]:
+        selected = selection(untouched.storage, None, condition, None, "snapshot", meta_columns=False, options=options)
+        chosen = Skipping(selected.snapshot, selected.test, at_any_price=True).choose(selected.paths)
+        return {*chosen.partitions_out.values(), *(index for _, index in chosen.slices_out), chosen.others_out} - {None}
+
+    assert asked("id = 'k017'", {}) == {"record_index"}
+    statistics = {"hoodie.metadata.index.column.stats.enable": "false"}
+    assert asked("amount = 0", {}) == {"partition_stats", "column_stats"}
+    assert asked("amount = 0", statistics) == {"partition_stats"}
+    assert asked("amount = 0", statistics | {"hoodie.metadata.index.partition.stats.enable": "false"}) == set()
+    for switch in ("hoodie.metadata.record.index.enable", "hoodie.metadata.record.level.index.enable"):
+        assert "record_index" not in asked("id = 'k017'", {switch: "false"})
+        other_kind = {"hoodie.metadata.record.index.enable": "true", "hoodie.metadata.record.level.index.enable": "true"}
+        assert asked("id = 'k017'", other_kind | {switch: "false"}) == {"record_index"}
+        assert untouched.to_arrow(["amount"], "id = 'k017'", options=statistics | {switch: "false"}).to_pylist() == [{"amount": 17}]

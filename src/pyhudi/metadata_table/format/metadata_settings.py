@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pyhudi.errors import OptionError
+from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.column_types import STATS_COLUMNS
 from pyhudi.metadata_table.format.index_definitions import IndexDefinition
@@ -17,6 +17,7 @@ _GLOBAL = "hoodie.metadata.global.record.level.index"
 _BY_PARTITION = "hoodie.metadata.record.level.index"
 _JOINS = "hoodie.metadata.log.compaction"
 _BLOOM = "hoodie.metadata.index.bloom.filter"
+_SECONDARY = "hoodie.metadata.index.secondary.enable"
 #: What Apache Hudi retains in a metadata table (`HoodieMetadataWriteUtils`): by commits at least, or by versions.
 _LEAST_COMMITS, _OF_TABLE, _VERSIONS = 20, 1.2, 2
 
@@ -111,7 +112,17 @@ AS_IT_IS = MetadataSettings(enabled=None)
 
 
 def metadata_settings(options: Options) -> MetadataSettings:
-    """Return what the options say."""
+    """Return what the options say.
+
+    Raises:
+        OptionError: they ask for two record indexes.
+        UnsupportedError: they switch secondary indexes off, which a write would have to leave behind the table.
+    """
+    if not options.flag(_SECONDARY):
+        raise UnsupportedError(
+            f"{_SECONDARY}=false is not served for writes: each write keeps the secondary indexes that there are in step. Leave the option"
+            " out, and drop an index with DROP INDEX; reads take it."
+        )
     names = options.text(STATS_COLUMNS).split(",")
     return MetadataSettings(
         enabled=options.flag("hoodie.metadata.enable"),

@@ -51,14 +51,22 @@ class MetadataTable:
     """
 
     def __init__(
-        self, storage: Storage, config: TableConfig, data_timeline: Timeline, view: FileSystemView, full_timeline: Timeline
+        self,
+        storage: Storage,
+        config: TableConfig,
+        data_timeline: Timeline,
+        view: FileSystemView,
+        full_timeline: Timeline,
+        *,
+        hidden: tuple[str, ...] = (),
     ) -> None:
-        """Take the parts that `open` reads; `view` shows `full_timeline` as far as `data_timeline` lets it."""
+        """Take the parts that `open` reads; `view` shows `full_timeline` as far as `data_timeline` lets it, `hidden` see `without`."""
         self._data_storage = storage
         self._data_config = config
         self._data_timeline = data_timeline
         self._full_timeline = full_timeline
         self._view = view
+        self._hidden = hidden
 
     @classmethod
     def open(cls, storage: Storage, config: TableConfig, timeline: Timeline) -> MetadataTable:
@@ -94,7 +102,13 @@ class MetadataTable:
     @property
     def partitions(self) -> tuple[str, ...]:
         """Its own partitions that may be read, e.g. `files`, `column_stats`."""
-        return self._data_config.metadata_partitions
+        return tuple(name for name in self._data_config.metadata_partitions if not name.startswith(self._hidden))
+
+    def without(self, prefixes: Iterable[str]) -> MetadataTable:
+        """Return the same table without the partitions whose names begin so."""
+        return MetadataTable(
+            self._data_storage, self._data_config, self._data_timeline, self._view, self._full_timeline, hidden=tuple(prefixes)
+        )
 
     @property
     def missing_instants(self) -> tuple[str, ...]:

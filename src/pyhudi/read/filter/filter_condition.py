@@ -55,7 +55,9 @@ _COMPARISONS: Final[dict[str, Callable[[pc.Expression, pc.Expression], pc.Expres
     ">=": operator.ge,
 }
 #: What `filter` understands; anything else could only be sent back and forth between values and conditions.
-_CONDITIONS: Final = exp.And | exp.Or | exp.Not | exp.Boolean | exp.Is | exp.In | exp.Between | exp.Like | exp.Escape | exp.Paren
+_CONDITIONS: Final = (
+    exp.And | exp.Or | exp.Not | exp.Boolean | exp.Is | exp.In | exp.Between | exp.Like | exp.Escape | exp.Paren | exp.NullSafeNEQ
+)
 _VALUES: Final = exp.Column | exp.Dot | exp.Anonymous | exp.Case | exp.If | exp.Cast
 #: In a LIKE pattern everything else stands for itself.
 _WILD: Final = frozenset("%_\\")
@@ -79,6 +81,8 @@ class ConditionTranslator(ValueTranslator):
                 return functools.reduce(combine, map(self.filter, node.flatten()))
             case exp.Not():
                 return ~self.filter(node.this)
+            case exp.NullSafeNEQ():
+                return ~self._comparison("<=>", node.this, node.expression)
             case exp.Boolean():
                 return Filter(pc.scalar(bool(node.this)), Constant(bool(node.this)))
             case exp.Is():

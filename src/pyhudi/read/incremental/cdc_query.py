@@ -15,7 +15,7 @@ from typing import Final
 import pyarrow as pa
 
 from pyhudi.cache import cached_property
-from pyhudi.errors import UsageError
+from pyhudi.errors import OptionError, UsageError
 from pyhudi.fsview.slice_history import SlicesOverTime
 from pyhudi.kernels.cdc.change_rows import CHANGE_SCHEMA, ChangeTask, iter_changes
 from pyhudi.kernels.merge.slice_delta import SliceTask
@@ -156,6 +156,7 @@ def open_change_data(storage: Storage, query: ChangesQuery) -> ChangeData:
     Raises:
         TableNotFound: there is no table.
         UnsupportedError: a feature of the table is not served.
+        OptionError: partitions are chosen.
         UsageError: the table logs no changes, a bound is no time, or commits or files of the span are missing.
     """
     config = TableConfig(load_properties(storage))
@@ -166,9 +167,12 @@ def open_change_data(storage: Storage, query: ChangesQuery) -> ChangeData:
             f"table {storage.uri} does not capture its changes: create it with hoodie.table.cdc.enabled=true, or read the rows that were"
             " written (format latest_state)."
         )
-    instant_range = instant_range_of(storage, config, query.since, query.until, by_requested=query.by_requested)
+    if query.scope is not None:
+        raise OptionError(f"change data of table {storage.uri} is of all partitions, not of '{query.scope}': read it all, and filter it.")
+    span = partial(instant_range_of, storage, config, query.since, query.until, by_requested=query.by_requested, holes=query.holes)
+    instant_range = span()
     if instant_range.begins_archived and instant_range.latest.archive is not None and instant_range.latest.archive.is_whole:
-        instant_range = instant_range_of(storage, config, query.since, query.until, by_requested=query.by_requested, archived=True)
+        instant_range = span(archived=True)
     if instant_range.begins_archived:
         raise instant_range.refusal(", or read the rows that were written (format latest_state)")
     snapshot = ChangedRows(

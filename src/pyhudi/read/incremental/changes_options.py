@@ -5,6 +5,7 @@ Rules: `DataSourceReadOptions`, names and values of `hoodie.datasource.read.*`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from pyhudi.errors import OptionError
@@ -18,7 +19,7 @@ END: Final = "hoodie.datasource.read.end.instanttime"
 FORMAT: Final = "hoodie.datasource.query.incremental.format"
 PATH_GLOB: Final = "hoodie.datasource.read.incr.path.glob"
 FILTERS: Final = "hoodie.datasource.read.incr.filters"
-_TIMES_OF_VERSION: Final = "hoodie.datasource.read.incr.table.version"
+TIMES_OF_VERSION: Final = "hoodie.datasource.read.incr.table.version"
 
 
 def is_incremental(options: Options) -> bool:
@@ -53,13 +54,25 @@ def changes_query(options: Options, *, needs_begin: bool = True) -> ChangesQuery
         since,
         options.get(END),
         may_scan=options.flag(FULL_SCAN),
-        by_requested=options.get(_TIMES_OF_VERSION) == "6",
+        reading=replace(snapshot, mode="snapshot", as_of=None),
+        by_requested=goes_by_requested(options, TIMES_OF_VERSION),
         change_data=change_data,
         schema_at_end=options.flag(SCHEMA_AT_END),
         file_glob=options.get(PATH_GLOB),
         filters=split_filters(options.text(FILTERS)),
-        holes=HolesPolicy(options.text(HOLES).strip().upper()),
+        holes=holes_policy(options),
     )
+
+
+def holes_policy(options: Options) -> HolesPolicy:
+    """Return what options say of writes that are pending among completed ones."""
+    return HolesPolicy(options.text(HOLES).strip().upper())
+
+
+def goes_by_requested(options: Options, name: str) -> bool | None:
+    """Tell whether times are requested times, as an option with a table version says; None where that is left to the table."""
+    version = options.get(name)
+    return None if version is None else version.strip() == "6"
 
 
 def split_filters(text: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
@@ -22,7 +22,7 @@ from pyhudi.errors import UnsupportedError
 from pyhudi.fsview.slice_list import SliceList
 from pyhudi.read.incremental.instant_range import FULL_SCAN, HolesPolicy, InstantRange, instant_range_of
 from pyhudi.read.snapshot.path_scope import PathScope, file_pattern
-from pyhudi.read.snapshot.query_type import QueryType, SnapshotQuery
+from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.read_schema import StoredSchema, table_schema
 from pyhudi.read.snapshot.snapshot import Snapshot, check_scope, open_snapshot
 from pyhudi.schema.meta_columns import COMMIT_TIME
@@ -44,7 +44,8 @@ class ChangesQuery:
     """A span of a table's life: after `since` (None: from the beginning) up to `until` (None: now).
 
     With `may_scan`, a span that begins before the active timeline is answered by reading the whole table and leaving older
-    rows out; without, it is refused. `by_requested` takes the bounds for requested times, as version 6 does always.
+    rows out; without, it is refused. `by_requested` takes the bounds for requested times, as version 6 does always, or else for completion
+    times; None leaves that to the table's version. `reading` says how files are found and read.
     `change_data` asks for what happened to each record instead of the rows (`pyhudi.read.incremental.cdc_query`). Rows have the table's
     latest columns, null where a column came later; with `schema_at_end` those that the table had at the end.
 
@@ -54,9 +55,9 @@ class ChangesQuery:
 
     since: str | datetime | None = None
     until: str | datetime | None = None
-    mode: QueryType = "snapshot"
+    reading: SnapshotQuery = field(default_factory=SnapshotQuery)
     may_scan: bool = True
-    by_requested: bool = False
+    by_requested: bool | None = None
     change_data: bool = False
     schema_at_end: bool = False
     scope: PathScope | None = None
@@ -178,7 +179,7 @@ def open_changes(storage: Storage, query: ChangesQuery) -> ChangedRows:
     written = _written_files(instant_range, may_scan=query.may_scan)
     changed = ChangedRows(
         storage,
-        SnapshotQuery(query.mode, instant_range.until, scope=query.scope),
+        replace(query.reading, as_of=instant_range.until, scope=query.scope),
         config,
         instant_range.end,
         instant_range.latest,

@@ -137,19 +137,20 @@ def instant_range_of(
     since: str | datetime | None,
     until: str | datetime | None,
     *,
-    by_requested: bool = False,
+    by_requested: bool | None = None,
     archived: bool = False,
     holes: HolesPolicy = HolesPolicy.BLOCK,
 ) -> InstantRange:
     """Return the commits after `since` (None: from the beginning) up to and including `until` (None: now).
 
+    `by_requested` tells whether these are requested times or completion times; None leaves that to the table's version.
     `holes` says what a write that is still pending does to a span of requested times.
     `archived` takes archived commits for active ones, as far as the archive goes back; a span that ends among them does so in any case.
 
     Raises:
         OptionError: a bound is no time.
         UsageError: the files of the end were cleaned away, or a write is pending among the commits of the span and `holes` is `FAIL`.
-        UnsupportedError: `holes` asks for completion times, which the table does not keep.
+        UnsupportedError: `holes` or `by_requested` asks for completion times, which the table does not keep.
         CorruptTableError: the file of a completed write is missing on the timeline.
     """
     files = timeline_files(storage, config)
@@ -160,7 +161,12 @@ def instant_range_of(
             f"{HOLES}=USE_TRANSITION_TIME: table {storage.uri} is of version {config.version}, which keeps no completion times; take BLOCK,"
             " or upgrade the table to version 8 or 9."
         )
-    by_requested = latest.layout == 1 or (by_requested and holes is not HolesPolicy.USE_TRANSITION_TIME)
+    if by_requested is False and latest.layout == 1:
+        raise UnsupportedError(
+            f"table {storage.uri} is of version {config.version}, which keeps no completion times: an option says that begin and end are"
+            " such times, as those of version 8 and 9 are. Leave it out, or upgrade the table."
+        )
+    by_requested = latest.layout == 1 or (by_requested is True and holes is not HolesPolicy.USE_TRANSITION_TIME)
     begin = _begin(since, config)
     end_time = None if until is None else parse_time(until, config.timeline_zone)
     if archived or (by_requested and _precedes(latest, end_time)):
@@ -179,9 +185,11 @@ def _precedes(timeline: Timeline, time: str | None) -> bool:
     return time is not None and all(one.requested > time for one in timeline.data_instants())
 
 
-def commit_times(storage: Storage, since: str = "", *, by_requested: bool = False) -> list[str]:
+def commit_times(
+    storage: Storage, since: str = "", *, by_requested: bool | None = None, holes: HolesPolicy = HolesPolicy.BLOCK
+) -> list[str]:
     """Return the times after `since` of the active commits that a span without end holds, the oldest first."""
-    instant_range = instant_range_of(storage, TableConfig(load_properties(storage)), None, None, by_requested=by_requested)
+    instant_range = instant_range_of(storage, TableConfig(load_properties(storage)), None, None, by_requested=by_requested, holes=holes)
     return sorted(time for time in map(instant_range.time_of, instant_range.end.data_instants()) if time > since)
 
 

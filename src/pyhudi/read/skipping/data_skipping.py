@@ -297,7 +297,8 @@ class Skipping:
 
     @cached_property
     def _table(self) -> MetadataTable | None:
-        return self.snapshot.metadata_table
+        table, unused = self.snapshot.metadata_table, self.snapshot.query.unused_indexes
+        return table.without(unused) if table is not None and unused else table
 
     @cached_property
     def _mixes_versions(self) -> bool:

@@ -98,7 +98,7 @@ def file_pattern(glob: str) -> re.Pattern[str]:
     """Return what the whole path of a file must match for `hoodie.datasource.read.incr.path.glob`: its end, and `*` crosses folders.
 
     Raises:
-        UsageError: it stands for too many paths.
+        UsageError: it stands for too many paths, or a bracket is not closed.
 
     Example:
         >>> bool(file_pattern("/city=oslo/*").fullmatch("/data/trips/city=oslo/a.parquet"))
@@ -121,6 +121,8 @@ def _regular_expression(glob: str, *, any_text: str, any_character: str) -> re.P
         elif letter == "\\" and position < len(glob):
             result += re.escape(glob[position])
             position += 1
+        elif letter == "[" and end < 0:
+            raise UsageError(f"the pattern '{glob}' has a '[' without a ']': close it, or write it as '\\['.")
         elif end > 0:
             members = glob[position:end]
             negated, members = members[0] in "^!", members.lstrip("^!") if members[0] in "^!" else members

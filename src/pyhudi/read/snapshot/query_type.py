@@ -8,6 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 from pyhudi.errors import OptionError
 from pyhudi.read.snapshot.path_scope import PathScope
+from pyhudi.read.snapshot.unused_indexes import unused_indexes
 from pyhudi.spec.options import Options
 
 QUERY_TYPE: Final = "hoodie.datasource.query.type"
@@ -39,7 +40,8 @@ class SnapshotQuery:
     `skips_data` is `hoodie.enable.data.skipping`: its indexes rule out files that a filter does not need.
     Logs of `merge_bytes` are merged at once. `verifies_pages` is `pyhudi.read.verify.checksums`, of log files too. Without `merges_logs`
     (`hoodie.datasource.merge.type=skip_merge`) the rows of log files come next to those of base files. `scope` leaves partitions out.
-    `takes_path_values` is `hoodie.datasource.read.extract.partition.values.from.path`.
+    `takes_path_values` is `hoodie.datasource.read.extract.partition.values.from.path`. Indexes whose names begin with one of
+    `unused_indexes` rule nothing out.
     """
 
     mode: QueryType = "snapshot"
@@ -51,6 +53,7 @@ class SnapshotQuery:
     merges_logs: bool = True
     scope: PathScope | None = None
     takes_path_values: bool = False
+    unused_indexes: frozenset[str] = frozenset()
 
     @property
     def shows_all_rows(self) -> bool:
@@ -90,4 +93,5 @@ def snapshot_query(options: Options) -> SnapshotQuery:
         verifies_pages=options.flag(VERIFY_CHECKSUMS),
         merges_logs=options.text(MERGE_TYPE).strip().lower() != "skip_merge",
         takes_path_values=options.flag(PATH_VALUES),
+        unused_indexes=unused_indexes(options),
     )

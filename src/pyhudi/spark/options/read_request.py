@@ -16,6 +16,7 @@ from pyspark.sql.streaming.readwriter import DataStreamReader
 from pyhudi.errors import OptionError, UsageError
 from pyhudi.read.incremental.changes_options import changes_query, is_incremental
 from pyhudi.read.incremental.incremental import ChangesQuery
+from pyhudi.read.read_kinds import ReadKind, kind_of, warn_of_no_effect
 from pyhudi.read.snapshot.find_table import BASE_PATH, PATHS, split_paths
 from pyhudi.read.snapshot.query_type import SHOWS_INSTANTS, SHOWS_SLICES, SnapshotQuery, snapshot_query
 from pyhudi.spark.jvm.patches import Hook
@@ -103,6 +104,8 @@ class ReadRequest:
         shows_slices, shows_instants = options.flag(SHOWS_SLICES), options.flag(SHOWS_INSTANTS)
         if shows_slices and shows_instants:
             raise OptionError(f"{SHOWS_SLICES} and {SHOWS_INSTANTS} are both true: one read shows one of them.")
+        if shows_slices or shows_instants:
+            self._warn(ReadKind.VIEW)
         if shows_slices:
             return "hudi_filesystem_view", (options.text(f"{_FUNCTION}.filesystem.relation.subpath"),)
         if shows_instants:
@@ -121,7 +124,13 @@ class ReadRequest:
         if any(name.lower() == PATHS for name in defaults or {}):
             raise OptionError(f"{PATHS} is an option of one read, not a setting of a session: reader.option('{PATHS}', ...).")
         options = self._resolved(defaults)
-        return changes_query(options) if is_incremental(options) else snapshot_query(options)
+        query = changes_query(options) if is_incremental(options) else snapshot_query(options)
+        self._warn(kind_of(query))
+        return query
+
+    def _warn(self, kind: ReadKind) -> None:
+        """Warn of options of this reader, not of the session, that have no effect on what it reads."""
+        warn_of_no_effect(self._resolved({}), kind)
 
     def _resolved(self, defaults: Mapping[str, str] | None) -> Options:
         given = {name: value for name, value in self.options.items() if name.lower() not in ("path", PATHS)}

@@ -9,9 +9,17 @@ from typing import Final
 from pyspark.sql import SparkSession
 
 from pyhudi.errors import OptionError, UnsupportedError
-from pyhudi.read.incremental.changes_options import END, FILTERS, PATH_GLOB, is_incremental
+from pyhudi.read.incremental.changes_options import (
+    END,
+    FILTERS,
+    PATH_GLOB,
+    TIMES_OF_VERSION,
+    goes_by_requested,
+    holes_policy,
+    is_incremental,
+)
 from pyhudi.read.incremental.incremental import SCHEMA_AT_END, ChangesQuery
-from pyhudi.read.incremental.instant_range import FULL_SCAN
+from pyhudi.read.incremental.instant_range import FULL_SCAN, HOLES
 from pyhudi.read.snapshot.query_type import (
     DATA_SKIPPING,
     MERGE_SIZE,
@@ -21,17 +29,21 @@ from pyhudi.read.snapshot.query_type import (
     QUERY_TYPE,
     SHOWS_INSTANTS,
     SHOWS_SLICES,
+    VERIFY_CHECKSUMS,
+    QueryType,
     SnapshotQuery,
     snapshot_query,
 )
+from pyhudi.read.snapshot.unused_indexes import INDEX_SWITCHES
 from pyhudi.spark.jvm import jvm
 from pyhudi.spec.options import Options, merge_options, note_without_effect, resolve, same_key
 from pyhudi.storage.defaults_file import default_write_options
 
 _PREFIX: Final = "hoodie."
 _SPARK_PREFIX: Final = "spark.hoodie."
-#: How settings of pyhudi's own that hold for all options begin.
+#: How settings of pyhudi's own begin that hold for all options, and for reads.
 _ABOUT_OPTIONS: Final = "pyhudi.options."
+_OWN_OF_READS: Final = "pyhudi.read."
 _OF_READS: Final = (
     QUERY_TYPE,
     METADATA_TABLE,
@@ -42,20 +54,25 @@ _OF_READS: Final = (
     SCHEMA_AT_END,
     SHOWS_SLICES,
     SHOWS_INSTANTS,
+    VERIFY_CHECKSUMS,
+    *INDEX_SWITCHES,
 )
-_OF_CHANGES: Final = (END, FULL_SCAN, PATH_GLOB, SCHEMA_AT_END)
+_OF_CHANGES: Final = (*_OF_READS, END, FULL_SCAN, PATH_GLOB, HOLES, TIMES_OF_VERSION)
 
 
-def session_options(session: SparkSession) -> dict[str, str]:
-    """Return the session's settings about tables in one round trip; `spark.hoodie.x` loses to `hoodie.x`."""
+def session_options(session: SparkSession, *more: str) -> dict[str, str]:
+    """Return the session's settings about tables, and those that begin with `more`; `spark.hoodie.x` loses to `hoodie.x`.
+
+    It takes one round trip.
+    """
     settings = jvm.entries_of(jvm.jvm_session(session).conf().getAll())
     spark = {key.removeprefix("spark."): value for key, value in settings.items() if key.startswith(_SPARK_PREFIX)}
-    return {**spark, **{key: value for key, value in settings.items() if key.startswith((_PREFIX, _ABOUT_OPTIONS))}}
+    return {**spark, **{key: value for key, value in settings.items() if key.startswith((_PREFIX, _ABOUT_OPTIONS, *more))}}
 
 
 def read_defaults(session: SparkSession) -> dict[str, str]:
     """Return what holds for reads that do not say otherwise: the defaults file, then the session's settings."""
-    return merge_options(default_write_options(), session_options(session))
+    return merge_options(default_write_options(), session_options(session, _OWN_OF_READS))
 
 
 def table_query(session: SparkSession, *, whole: bool = False) -> SnapshotQuery:
@@ -77,10 +94,19 @@ def table_query(session: SparkSession, *, whole: bool = False) -> SnapshotQuery:
     return snapshot_query(options)
 
 
+def query_of_mode(session: SparkSession, mode: QueryType) -> SnapshotQuery:
+    """Return the query of a mode that a function of SQL states, in the way that file and session ask for.
+
+    Raises:
+        OptionError: one of the settings has a bad value.
+    """
+    return replace(snapshot_query(_of_reads(session)), mode=mode)
+
+
 def changes_of_session(session: SparkSession, query: ChangesQuery) -> ChangesQuery:
     """Return a query of `hudi_table_changes` with what the session says besides its arguments, as observed with Apache Hudi 1.2.0: the end
-    where no argument states one, a pattern of paths, columns of the end, the scan of the whole table. Filters of incremental reads
-    have no effect on the function, which is logged.
+    where no argument states one, a pattern of paths, columns of the end, the scan of the whole table; and how files are found and times
+    meant. Filters of incremental reads have no effect on the function, which is logged.
 
     Raises:
         OptionError: one of the settings has a bad value, or a pattern of paths meets change data.
@@ -94,6 +120,9 @@ def changes_of_session(session: SparkSession, query: ChangesQuery) -> ChangesQue
     return replace(
         query,
         until=options.get(END) if query.until is None else query.until,
+        reading=replace(snapshot_query(options), mode="snapshot", merges_logs=True, takes_path_values=False),
+        by_requested=goes_by_requested(options, TIMES_OF_VERSION),
+        holes=holes_policy(options),
         may_scan=options.flag(FULL_SCAN),
         file_glob=glob,
         schema_at_end=options.flag(SCHEMA_AT_END),

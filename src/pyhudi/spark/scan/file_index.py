@@ -284,6 +284,7 @@ class SnapshotFileIndex:
         if self._partitions is not None:
             part += f", {','.join(sorted(self._partitions.in_files)) or 'none'} from files"
         skipping = "" if snapshot.query.skips_data else ", no skipping"
+        skipping += "".join(f", no {index}" for index in sorted(snapshot.query.unused_indexes))
         timeline = hashlib.sha256(repr(snapshot.timeline.completed()).encode()).hexdigest()[:16]
         return f"{scans_of(snapshot.storage)}{snapshot.instant}, {snapshot.query.mode}, {timeline}{snapshot.scope}{part}{skipping})"
 

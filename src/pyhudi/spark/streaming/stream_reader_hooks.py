@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from pyhudi.errors import UsageError
+from pyhudi.read.read_kinds import ReadKind, warn_of_no_effect
 from pyhudi.read.snapshot.find_table import check_base_path
 from pyhudi.read.snapshot.query_type import SnapshotQuery, check_reads_rows
 from pyhudi.read.snapshot.snapshot import open_snapshot
@@ -60,6 +61,7 @@ def _stream(session: SparkSession, location: str, request: ReadRequest) -> DataF
     given = {name: value for name, value in request.options.items() if name.lower() != "path"}
     options, storage = stream_options(given), open_storage(location)
     check_reads_rows(options)
+    warn_of_no_effect(options, ReadKind.STREAM)
     check_base_path(request.base_path, storage.uri)
     # What is wrong with the table or the start is said here, not by a worker.
     open_snapshot(storage, SnapshotQuery("snapshot"))

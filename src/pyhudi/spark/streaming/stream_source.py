@@ -27,6 +27,7 @@ from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.cdc.change_rows import CHANGE_SCHEMA, ChangeTask, iter_changes
 from pyhudi.read.execute import Selection, select, slice_batches
 from pyhudi.read.incremental.cdc_query import open_change_data
+from pyhudi.read.incremental.changes_options import goes_by_requested, holes_policy
 from pyhudi.read.incremental.incremental import SCHEMA_AT_END, ChangesQuery, open_changes
 from pyhudi.read.incremental.instant_range import commit_times, instant_range_of
 from pyhudi.read.snapshot.query_type import SnapshotQuery
@@ -126,18 +127,27 @@ class _Reader(DataSourceStreamReader):
         if self._options.get(_MAX_COMMITS) is None:
             return {_TIME: self._newest()}
         begin = self._planned or self.initialOffset()[_TIME]
-        waiting = commit_times(self._storage, begin, by_requested=self._by_requested)
+        waiting = self._commit_times(begin)
         return {_TIME: waiting[: self._options.integer(_MAX_COMMITS)][-1] if waiting else begin}
 
     def _newest(self) -> str:
-        return next(reversed(commit_times(self._storage, by_requested=self._by_requested)), _BEFORE_ALL)
+        return next(reversed(self._commit_times()), _BEFORE_ALL)
+
+    def _commit_times(self, since: str = "") -> list[str]:
+        return commit_times(self._storage, since, by_requested=self._by_requested, holes=holes_policy(self._options))
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """Return what is to be read of the commits after `start` up to `end`."""
         self._planned = end[_TIME]
         if start[_TIME] >= end[_TIME]:
             return []
-        query = ChangesQuery(start[_TIME], end[_TIME], by_requested=self._by_requested, schema_at_end=self._options.flag(SCHEMA_AT_END))
+        query = ChangesQuery(
+            start[_TIME],
+            end[_TIME],
+            by_requested=self._by_requested,
+            schema_at_end=self._options.flag(SCHEMA_AT_END),
+            holes=holes_policy(self._options),
+        )
         if _is_change_data(self._options):
             changes = open_change_data(self._storage, query)
             return [_Changes(self._storage, changes.snapshot.context, task) for task in changes.tasks]
@@ -155,8 +165,8 @@ class _Reader(DataSourceStreamReader):
         return partition.read()
 
     @property
-    def _by_requested(self) -> bool:
-        return self._options.get(_TIMES_OF_VERSION) == "6"
+    def _by_requested(self) -> bool | None:
+        return goes_by_requested(self._options, _TIMES_OF_VERSION)
 
 
 def _is_source_process() -> bool:

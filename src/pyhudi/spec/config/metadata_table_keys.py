@@ -27,13 +27,13 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
     ),
     served(
         "hoodie.metadata.index.column.stats.enable",
-        "Keep bounds and counts of columns for each file; false drops them.",
+        "Keep bounds and counts of columns for each file; false drops them. Reads: false does not ask them.",
         Kind.FLAG,
         "true",
     ),
     served(
         "hoodie.metadata.index.partition.stats.enable",
-        "Keep bounds and counts of columns for each partition; false drops them.",
+        "Keep bounds and counts of columns for each partition; false drops them. Reads: false does not ask them.",
         Kind.FLAG,
         "true",
     ),
@@ -79,7 +79,8 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
     ),
     served(
         "hoodie.metadata.global.record.level.index.enable",
-        "Keep an index of where each record key of the table lives; false drops it, without a value it stays as it is.",
+        "Keep an index of where each record key of the table lives; false drops it, without a value it stays as it is. Reads: false does"
+        " not ask it.",
         Kind.FLAG,
         "false",
         aliases=("hoodie.metadata.record.index.enable",),
@@ -94,14 +95,15 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
     ),
     served(
         "hoodie.metadata.record.level.index.enable",
-        "Keep an index of where each record key of a partition lives; false drops it, without a value it stays as it is.",
+        "Keep an index of where each record key of a partition lives; false drops it, without a value it stays as it is. Reads: false does"
+        " not ask it.",
         Kind.FLAG,
         "false",
     ),
     *_record_index_limits("hoodie.metadata.record.level.index", "hoodie.metadata.partitioned.record.index", "1", "10"),
     served(
         "hoodie.metadata.index.bloom.filter.enable",
-        "Keep the bloom filters of base files; false drops them, without a value they stay as they are.",
+        "Keep the bloom filters of base files; false drops them, without a value they stay as they are. Reads: false does not ask them.",
         Kind.FLAG,
         "false",
     ),
@@ -124,9 +126,22 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
         Kind.FLAG,
         "true",
     ),
+    served(
+        "hoodie.metadata.index.secondary.enable",
+        "Reads: false asks no secondary index. Each write keeps those that CREATE INDEX has made in step, and refuses false: DROP INDEX"
+        " drops one.",
+        Kind.FLAG,
+        "true",
+    ),
+    served(
+        "hoodie.metadata.index.expression.enable",
+        "Reads: false asks no expression index; without a value those that there are are asked. Each write keeps them in step in any case.",
+        Kind.FLAG,
+        "false",
+    ),
     *harmless(
         "indexes that CREATE INDEX has made are kept in step with each write until DROP INDEX",
-        "hoodie.metadata.index.expression.enable hoodie.metadata.index.secondary.parallelism hoodie.metadata.index.expression.parallelism",
+        "hoodie.metadata.index.secondary.parallelism hoodie.metadata.index.expression.parallelism",
     ),
     *harmless(
         "tunes how Apache Hudi's executors list and read",
@@ -166,10 +181,6 @@ METADATA_TABLE: tuple[ConfigKey, ...] = (
     *unserved(
         "writes keep bloom filters of the record key; CREATE INDEX ... USING bloom_filters(column) makes those of another column",
         "hoodie.metadata.index.bloom.filter.column.list",
-    ),
-    *refused(
-        "DROP INDEX drops a secondary index, and each write keeps those that there are in step",
-        "hoodie.metadata.index.secondary.enable=true",
     ),
     *harmless("hoodie.metadata.enable alone says whether a write makes a missing metadata table", "hoodie.metadata.auto.initialize"),
     *refused(

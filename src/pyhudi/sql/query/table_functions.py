@@ -20,7 +20,7 @@ from pyhudi.spark.catalog.catalog_table import CatalogTable
 from pyhudi.spark.catalog.relation_cache import known_snapshot
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.jvm import JavaObject
-from pyhudi.spark.options.session_options import changes_of_session
+from pyhudi.spark.options.session_options import changes_of_session, query_of_mode
 from pyhudi.spark.reader import view_functions
 from pyhudi.spark.reader.read_frame import read_frame
 from pyhudi.sql.statement.statement import Statement
@@ -56,7 +56,7 @@ def relation(statement: Statement, name: str, call: str) -> DataFrame:
     session, arguments = statement.session, _string_arguments(statement, name, call)
     if name in view_functions.NAMES:
         return session.createDataFrame(view_functions.rows_of(name, _location(session, arguments[0]), arguments[1:]))
-    query = changes_of_session(session, _changes(arguments)) if name == _CHANGES else _snapshot(arguments)
+    query = changes_of_session(session, _changes(arguments)) if name == _CHANGES else _snapshot(session, arguments)
     if "/" in arguments[0]:
         return read_frame(session, open_storage(arguments[0]), query)
     table = _table(session, arguments[0])
@@ -89,12 +89,12 @@ def _changes(arguments: Sequence[str]) -> ChangesQuery:
     return ChangesQuery(since, until[0] if until else None, change_data=form.lower() == "cdc")
 
 
-def _snapshot(arguments: Sequence[str]) -> SnapshotQuery:
+def _snapshot(session: SparkSession, arguments: Sequence[str]) -> SnapshotQuery:
     mode = arguments[1].lower()
     if mode == "snapshot":
-        return SnapshotQuery("snapshot")
+        return query_of_mode(session, "snapshot")
     if mode == "read_optimized":
-        return SnapshotQuery("read_optimized")
+        return query_of_mode(session, "read_optimized")
     problem = f"{_QUERY} reads 'snapshot' or 'read_optimized', not '{arguments[1]}': {_USAGE[_QUERY]}."
     raise with_subject(UsageError(problem), arguments[1])
 

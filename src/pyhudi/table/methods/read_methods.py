@@ -234,22 +234,29 @@ class ReadMethods(TableHandle):
     @advised
     @reread_when_deleted
     @progress_bar("count")
-    def count(self, filter: FilterLike | None = None, as_of: str | datetime | None = None) -> int:  # noqa: A002
+    def count(
+        self,
+        filter: FilterLike | None = None,  # noqa: A002 - the public name
+        as_of: str | datetime | None = None,
+        *,
+        options: Options | None = None,
+    ) -> int:
         """Return the number of rows; without a filter, from the files' footers and the logs alone.
 
         Args:
             filter: SQL text, a pyarrow expression, or a list of tuples, as in `to_arrow`.
             as_of: a time in the past, as in `to_arrow`.
+            options: `hoodie.*` options of reads, such as `hoodie.datasource.read.paths`.
 
         Raises:
-            UsageError: the filter or the time is wrong.
+            UsageError: the filter, the time or an option is wrong.
             CorruptTableError: a file of the table is damaged or missing.
 
         Example:
             >>> table.count(), table.count("fare > 8")
             (3, 2)
         """
-        return count_rows(selection(self.storage, None, filter, as_of, "snapshot", meta_columns=False))
+        return count_rows(selection(self.storage, None, filter, as_of, "snapshot", meta_columns=False, options=options))
 
     @advised
     @reread_when_deleted
