@@ -112,17 +112,17 @@ def test_count_takes_the_options_of_reads(table: HudiTable) -> None:
 
 
 def test_changes_are_read_as_options_ask(table: HudiTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    queries = []
     with_checksums = Snapshot.with_checksums
 
     def noting(snapshot: Snapshot, file_slice: FileSlice) -> FileSlice:
-        asked.append((snapshot.query.use_metadata_table, snapshot.query.merge_bytes, snapshot.query.verifies_pages))
+        queries.append((snapshot.query.use_metadata_table, snapshot.query.merge_bytes, snapshot.query.verifies_pages))
         return with_checksums(snapshot, file_slice)
 
     monkeypatch.setattr(Snapshot, "with_checksums", noting)
     options = {"hoodie.metadata.enable": "false", "hoodie.memory.merge.max.size": "400", "pyhudi.read.verify.checksums": "false"}
     assert table.changes(options=options).num_rows == 2
-    assert asked == [(False, 400, False)]
+    assert queries == [(False, 400, False)]
 
 
 def test_completion_times_of_a_table_that_keeps_none() -> None:

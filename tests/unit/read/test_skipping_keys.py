@@ -150,18 +150,18 @@ def test_a_damaged_index_is_said_and_its_files_are_read(table: HudiTable, tmp_pa
 
 
 def test_an_index_that_is_switched_off_is_not_asked(untouched: HudiTable) -> None:
-    def asked(condition: str, options: dict[str, str]) -> set[str | None]:
+    def indexes_used(condition: str, options: dict[str, str]) -> set[str | None]:
         selected = selection(untouched.storage, None, condition, None, "snapshot", meta_columns=False, options=options)
         chosen = Skipping(selected.snapshot, selected.test, at_any_price=True).choose(selected.paths)
         return {*chosen.partitions_out.values(), *(index for _, index in chosen.slices_out), chosen.others_out} - {None}
 
-    assert asked("id = 'k017'", {}) == {"record_index"}
+    assert indexes_used("id = 'k017'", {}) == {"record_index"}
     statistics = {"hoodie.metadata.index.column.stats.enable": "false"}
-    assert asked("amount = 0", {}) == {"partition_stats", "column_stats"}
-    assert asked("amount = 0", statistics) == {"partition_stats"}
-    assert asked("amount = 0", statistics | {"hoodie.metadata.index.partition.stats.enable": "false"}) == set()
+    assert indexes_used("amount = 0", {}) == {"partition_stats", "column_stats"}
+    assert indexes_used("amount = 0", statistics) == {"partition_stats"}
+    assert indexes_used("amount = 0", statistics | {"hoodie.metadata.index.partition.stats.enable": "false"}) == set()
     for switch in ("hoodie.metadata.record.index.enable", "hoodie.metadata.record.level.index.enable"):
-        assert "record_index" not in asked("id = 'k017'", {switch: "false"})
+        assert "record_index" not in indexes_used("id = 'k017'", {switch: "false"})
         other_kind = {"hoodie.metadata.record.index.enable": "true", "hoodie.metadata.record.level.index.enable": "true"}
-        assert asked("id = 'k017'", other_kind | {switch: "false"}) == {"record_index"}
+        assert indexes_used("id = 'k017'", other_kind | {switch: "false"}) == {"record_index"}
         assert untouched.to_arrow(["amount"], "id = 'k017'", options=statistics | {switch: "false"}).to_pylist() == [{"amount": 17}]

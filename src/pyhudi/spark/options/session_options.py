@@ -43,7 +43,7 @@ _PREFIX: Final = "hoodie."
 _SPARK_PREFIX: Final = "spark.hoodie."
 #: How settings of pyhudi's own begin that hold for all options, and for reads.
 _ABOUT_OPTIONS: Final = "pyhudi.options."
-_OWN_OF_READS: Final = "pyhudi.read."
+_PREFIX_OF_READS: Final = "pyhudi.read."
 _OF_READS: Final = (
     QUERY_TYPE,
     METADATA_TABLE,
@@ -72,7 +72,7 @@ def session_options(session: SparkSession, *more: str) -> dict[str, str]:
 
 def read_defaults(session: SparkSession) -> dict[str, str]:
     """Return what holds for reads that do not say otherwise: the defaults file, then the session's settings."""
-    return merge_options(default_write_options(), session_options(session, _OWN_OF_READS))
+    return merge_options(default_write_options(), session_options(session, _PREFIX_OF_READS))
 
 
 def table_query(session: SparkSession, *, whole: bool = False) -> SnapshotQuery:
