@@ -130,13 +130,18 @@ def with_subject(error: E, name: str, occurrence: int = 0) -> E:
     return error
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str], *, likeness: float = 0.6) -> str:
     """Return ` Did you mean 'x'?` for the known name closest to `name`, regardless of case, or an empty string.
+
+    Args:
+        name: as it was given.
+        known: the names that may be meant.
+        likeness: how much of both names must agree, from 0 to 1.
 
     Example:
         >>> did_you_mean("primaryKye", ["primaryKey", "type"])
         " Did you mean 'primaryKey'?"
     """
     by_lower = {one.lower(): one for one in known}
-    close = difflib.get_close_matches(name.lower(), list(by_lower), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name.lower(), list(by_lower), n=1, cutoff=likeness)
     return f" Did you mean '{by_lower[close[0]]}'?" if close else ""

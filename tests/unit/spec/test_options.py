@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pyhudi.errors import OptionError, UnsupportedError
-from pyhudi.spec.config import unknown_keys
+from pyhudi.spec.config import config_keys, unknown_keys
 from pyhudi.spec.config.config_key import ConfigKey, Kind, Status
 from pyhudi.spec.config.config_keys import KEYS, find_key
 from pyhudi.spec.options import _note_of_others, resolve, warn_unserved
@@ -104,6 +104,21 @@ def test_other_unknown_names_are_warned_of_once_and_refused_on_request(name: str
     for switch in ("pyhudi.options.unknown", "spark.pyhudi.options.unknown"):
         with pytest.raises(OptionError, match=f"'{bare}' is unknown.{re.escape(hint)}"):
             resolve({name: "x", switch: "refuse"})
+
+
+def test_keys_of_earlier_releases_are_noted_without_advice_about_others(caplog: pytest.LogCaptureFixture) -> None:
+    unknown_keys._note_former.cache_clear()
+    for _ in range(2):
+        assert resolve({"hoodie.auto.commit": "true", "hoodie.metadata.validate": "false"}).given == {}
+    commit, validate = caplog.messages
+    assert commit == "option 'hoodie.auto.commit' has no effect: only earlier releases of Apache Hudi have it (each write commits)"
+    assert "Did you mean" not in validate, "hoodie.metadata.index.drop was named, which drops an index"
+    with pytest.raises(OptionError, match="'hoodie.auto.commit' is unknown"):
+        resolve({"hoodie.auto.commit": "true", "pyhudi.options.unknown": "refuse"})
+
+
+def test_former_keys_are_none_that_are_known() -> None:
+    assert [name for name in unknown_keys._FORMER if config_keys.find_key(name) is not None] == []
 
 
 def test_names_that_are_none_of_hudis_are_left_to_spark(caplog: pytest.LogCaptureFixture) -> None:

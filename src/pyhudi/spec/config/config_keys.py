@@ -29,6 +29,8 @@ from pyhudi.spec.config.ttl_keys import TTL
 from pyhudi.spec.config.write_keys import WRITING
 
 _PREFIXES: Final = ("hoodie.", "pyhudi.")
+#: Names of options are long and share their words: two that agree in less are about different things.
+_LIKENESS: Final = 0.75
 KEYS: tuple[ConfigKey, ...] = (
     *TABLES,
     *WRITING,
@@ -96,7 +98,7 @@ def suggestion(name: str) -> str:
     lowered = name.lower()
     prefix = next((one for one in _PREFIXES if lowered.startswith(one)), "")
     rests = {known.removeprefix(prefix): spelled for known, spelled in _spellings().items() if known.startswith(prefix)}
-    hint = did_you_mean(lowered.removeprefix(prefix), rests)
+    hint = did_you_mean(lowered.removeprefix(prefix), rests, likeness=_LIKENESS)
     rest = next((rest for rest in rests if f"'{rest}'" in hint), None)
     return hint if rest is None else hint.replace(f"'{rest}'", f"'{rests[rest]}'")
 

@@ -36,6 +36,26 @@ _DECIDING = (
     "hoodie.bucket.index.",
     "hoodie.index.type",
 )
+#: Keys of earlier releases that Apache Hudi 1.2.0 ignores, as scripts still have them, and what holds without them.
+_FORMER: Final = {
+    "hoodie.archive.merge.enable": "archived instants are merged in any case",
+    "hoodie.archive.merge.files.batch.size": "archived instants are merged in any case",
+    "hoodie.archive.merge.small.file.limit.bytes": "archived instants are merged in any case",
+    "hoodie.assume.date.partitioning": "partitions are the folders with a partition metafile",
+    "hoodie.auto.commit": "each write commits",
+    "hoodie.clustering.preserve.commit.metadata": "a clustering keeps the commit time of each record",
+    "hoodie.datasource.hive_sync.assume_date_partitioning": "hoodie.datasource.hive_sync.partition_fields names the partition columns",
+    "hoodie.datasource.write.schema.canonicalize": "rows are written with the columns and types of the table",
+    "hoodie.insert.dedup.shuffle.parallelism": "hoodie.datasource.write.insert.drop.duplicates needs no number of tasks",
+    "hoodie.metadata.clean.async": "the metadata table is cleaned by the writes of its table",
+    "hoodie.metadata.cleaner.commits.retained": "the metadata table is cleaned by the writes of its table",
+    "hoodie.metadata.cleaner.parallelism": "the metadata table is cleaned by the writes of its table",
+    "hoodie.metadata.fallback.enable": "files are listed where there is no metadata table",
+    "hoodie.metadata.populate.meta.fields": "the metadata table has no meta columns",
+    "hoodie.metadata.sync.enable": "each commit writes the metadata table",
+    "hoodie.metadata.validate": "`pyhudi validate` compares the metadata table with the files",
+    "hoodie.writestatus.failure.fraction": "a write is committed whole, or not at all",
+}
 #: Whatever begins so decides on partition paths.
 _DECIDING_WHOLLY = ("hoodie.keygen.", "hoodie.deltastreamer.keygen.")
 
@@ -56,12 +76,20 @@ def check_unknown(name: str, *, is_strict: bool) -> None:
         ...
         pyhudi.errors.OptionError: option 'hoodie.datasource.write.opration' is unknown. Did you mean 'hoodie.datasource.write.operation'?
     """
-    misspelt = _misspelt_key(name.lower())
+    misspelt = "" if name.lower() in _FORMER else _misspelt_key(name.lower())
     if misspelt:
         raise OptionError(f"option '{name}' is unknown. Did you mean '{misspelt}'?")
+    if name.lower() in _FORMER and not is_strict:
+        _note_former(name, _FORMER[name.lower()])
+        return
     if is_strict or name.lower().startswith((_PYHUDI_PREFIX, *_DECIDING_WHOLLY)):
         raise OptionError(f"option '{name}' is unknown.{suggestion(name)}")
     _warn(name)
+
+
+@lru_cache(_MOST_NOTED)
+def _note_former(name: str, instead: str) -> None:
+    _LOG.warning("option '%s' has no effect: only earlier releases of Apache Hudi have it (%s)", name, instead)
 
 
 @lru_cache(_MOST_NOTED)
