@@ -122,7 +122,7 @@ class MergeRows:
             return
         rows, ambiguous = self._rows(kind, joined)
         if kind is MatchKind.MATCHED:
-            rows = rows.append_column(_TABLE_ROW, joined.table_indices)
+            rows = rows.append_column(_TABLE_ROW, pa.array(joined.table_indices))
         for clause in clauses:
             applies = None if clause.where is None else condition_mask(clause.where, rows, self.what, ambiguous)
             yield self._change(clause, rows if applies is None else rows.filter(applies), ambiguous, joined.table)
@@ -132,9 +132,9 @@ class MergeRows:
         """Return the rows of one kind with the columns `source` and `target`, and those whose name only one of them has."""
         sides: dict[str, pa.Table] = {}
         if kind is not MatchKind.NOT_MATCHED:
-            sides[TARGET] = joined.table.rows.take(joined.table_indices if kind is MatchKind.MATCHED else joined.unmatched_table)
+            sides[TARGET] = joined.table.rows.take(pa.array(joined.table_indices if kind is MatchKind.MATCHED else joined.unmatched_table))
         if kind is not MatchKind.NOT_MATCHED_BY_SOURCE:
-            sides[SOURCE] = joined.source.take(joined.source_indices if kind is MatchKind.MATCHED else joined.unmatched_source)
+            sides[SOURCE] = joined.source.take(pa.array(joined.source_indices if kind is MatchKind.MATCHED else joined.unmatched_source))
         columns: dict[str, pa.ChunkedArray] = {name: pa.chunked_array([_struct(side)]) for name, side in sides.items()}
         names = [name for side in sides.values() for name in side.schema.names]
         ambiguous = frozenset(name for name in names if names.count(name) > 1)

@@ -12,14 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.errors import SchemaError
+from pyhudi.kernels.arrays.array_types import Indices
+from pyhudi.kernels.arrays.row_pairs import row_pairs
 from pyhudi.read.execute import Selection, narrow
 from pyhudi.read.filter.condition import Column, In
 from pyhudi.read.filter.row_predicate import Filter
 from pyhudi.read.late_columns import LateRows, read_late
 from pyhudi.table.change.assigned_values import store_as
-
-_SOURCE_ROW = "_pyhudi_source_row"
-_TABLE_ROW = "_pyhudi_table_row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +28,11 @@ class JoinedRows:
     source: pa.Table
     table: LateRows
     #: Indices of rows that match each other, in the order of the source.
-    source_indices: pa.ChunkedArray
-    table_indices: pa.ChunkedArray
+    source_indices: Indices
+    table_indices: Indices
     #: Indices of rows of the source without a match, and of the table.
-    unmatched_source: pa.Array
-    unmatched_table: pa.Array
+    unmatched_source: Indices
+    unmatched_table: Indices
 
 
 def join_rows(
@@ -59,12 +58,9 @@ def join_rows(
         chosen = narrow(chosen, None, functools.reduce(operator.and_, filters))
     read = read_late(chosen, first)
     names, table = list(keys), read.rows
-    left = pa.table(keys).append_column(_SOURCE_ROW, _indices(source.num_rows))
-    right = table.select(names).append_column(_TABLE_ROW, _indices(table.num_rows))
-    right = right.cast(pa.schema([left.schema.field(name) for name in names] + [right.schema.field(_TABLE_ROW)]))
-    pairs = left.join(right, names, join_type="inner").select([_SOURCE_ROW, _TABLE_ROW])
-    pairs = pairs.sort_by([(_SOURCE_ROW, "ascending"), (_TABLE_ROW, "ascending")])
-    matched, table_rows = pairs.column(_SOURCE_ROW), pairs.column(_TABLE_ROW)
+    pairs = row_pairs([*keys.values()], [table.column(name).cast(keys[name].type) for name in names])
+    assert pairs is not None, "there is no limit"
+    matched, table_rows = pairs
     return JoinedRows(source, read, matched, table_rows, _missing(source.num_rows, matched), _missing(table.num_rows, table_rows))
 
 
@@ -79,11 +75,8 @@ def _key(column: pa.ChunkedArray, field: pa.Field, what: str) -> pa.ChunkedArray
     return store_as(column, field, what)
 
 
-def _indices(rows: int) -> pa.Array:
-    return pa.array(np.arange(rows))
-
-
-def _missing(rows: int, present: pa.ChunkedArray) -> pa.Array:
+def _missing(rows: int, present: Indices) -> Indices:
     """Return the indices below `rows` that are not present, ascending."""
-    indices = _indices(rows)
-    return indices.filter(pc.invert(pc.is_in(indices, value_set=present.combine_chunks())))
+    is_missing = np.ones(rows, bool)
+    is_missing[present] = False
+    return np.flatnonzero(is_missing)
