@@ -3,7 +3,7 @@
 Rules: `TimelineArchiverV1`, `TimelineArchiverV2.getCommitInstantsToArchive`, `CompactionUtils.getEarliestInstantToRetainForCompaction`,
 `ClusteringUtils.getEarliestInstantToRetainForClustering`. Archived are the oldest completed commits, and the cleans and
 rollbacks among them; each rule names the first commit that must stay. Where Apache Hudi looks at pending writes only, all
-pending actions count here.
+pending actions count here. It never archives restores and index builds: see `go_along`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pyhudi.service.archival.archival_settings import ArchivalSettings
+from pyhudi.service.archival.archived_restores import NEVER_BY_HUDI, hides_archived
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.timeline.timeline import Timeline
 
@@ -48,6 +49,11 @@ class ArchivalInputs:
     cleaned: Cleaned | None = None
     bounds: tuple[Stay, ...] = ()
 
+    @property
+    def go_along(self) -> frozenset[Action]:
+        """The actions that are archived with the commits after them."""
+        return _GO_ALONG | (NEVER_BY_HUDI if hides_archived(self.timeline.layout, is_merge_on_read=self.is_merge_on_read) else frozenset())
+
 
 def choose(inputs: ArchivalInputs, settings: ArchivalSettings) -> tuple[tuple[Instant, ...], str]:
     """Return the instants to archive, by requested time, and what keeps the next commit; `""` when there are few enough."""
@@ -61,7 +67,7 @@ def choose(inputs: ArchivalInputs, settings: ArchivalSettings) -> tuple[tuple[In
     retained = "" if bound is None or len(chosen) == len(commits) - settings.fewest else bound.reason
     if not chosen:
         return (), retained
-    along = [one for one in inputs.timeline.completed() if one.action in _GO_ALONG and one.requested < chosen[-1].requested]
+    along = [one for one in inputs.timeline.completed() if one.action in inputs.go_along and one.requested < chosen[-1].requested]
     return tuple(sorted((*chosen, *along), key=lambda one: one.requested)), retained
 
 

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from pyhudi.codec.actions.archived_entry import entry_of_file
 from pyhudi.codec.avro.avro_record import Record
+from pyhudi.service.archival.archived_restores import archived_action, row_of_restore
 from pyhudi.spec.instant import Action, Instant, State, parse_instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
@@ -36,7 +37,7 @@ def drop_archived(storage: Storage, config: TableConfig, timeline: Timeline) -> 
     if oldest is None:
         return False
     archived = archived_lately(storage, config) if config.layout == 1 else _archived(storage, config, oldest)
-    both = [one for one in timeline.completed() if (one.requested, one.action) in archived]
+    both = [one for one in timeline.completed() if (one.requested, archived_action(one.action)) in archived]
     if both:
         _delete(storage, _files(storage, config), both)
     return bool(both)
@@ -58,7 +59,8 @@ def move_to_archive(storage: Storage, config: TableConfig, timeline: Timeline, i
         _delete(storage, files, instants)
         join_small_files(storage, config, merge.files)
         return
-    rows = [_row(storage, config, timeline, one, [state for state, _ in files[_key(one)]]) for one in instants]
+    in_archive = [one for one in instants if archived_action(one.action) is not None]
+    rows = [_row(storage, config, timeline, one, [state for state, _ in files[_key(one)]]) for one in in_archive]
     add_to_history(storage, config, rows)
     _delete(storage, files, instants)
     merge_history(storage, config, merge)
@@ -74,6 +76,8 @@ def _entries(storage: Storage, config: TableConfig, timeline: Timeline, files: _
 
 def _row(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant, states: Iterable[Instant]) -> ArchivedRow:
     completed = instant.completed or timeline.completion_time(instant.requested)
+    if instant.action is Action.RESTORE:
+        return row_of_restore(storage, config, instant, completed)
     metadata = read_bytes(storage, config, instant) or None
     return ArchivedRow(instant.requested, completed, instant.action.value, metadata, _plan(storage, config, states))
 

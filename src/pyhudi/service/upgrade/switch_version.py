@@ -25,6 +25,7 @@ from pyhudi.metadata_table.read.writer_table import FOLDER
 from pyhudi.read.snapshot.identity_check import accept_identity
 from pyhudi.service.upgrade.completion_times import completion_times
 from pyhudi.service.upgrade.convert_archive import rows_of_layout_1, rows_to_archive, write_archive, write_history
+from pyhudi.service.upgrade.convert_restores import leaving, rows_of_leaving
 from pyhudi.service.upgrade.convert_timeline import known_completions, state_files, write_converted
 from pyhudi.service.upgrade.version_change import VersionChange
 from pyhudi.spec.instant import Action, Instant, parse_instant
@@ -163,12 +164,17 @@ def _write_timeline(table: LockedTable, target: TableConfig, merge: MergeLimits)
     table.storage.delete(f"{target.timeline_path}/{MOVED_FILE}")
     files = state_files(table)
     known = tuple(known_completions(table, files))
+    times = _times(known, target)
     if target.layout == 1:
         write_archive(table, target, rows_to_archive(table, target))
     else:
         _delete_history(table.storage, target)
-        write_history(table, target, rows_of_layout_1(table, known), merge)
-    write_converted(table, files, target, _times(known, target))
+        archived = rows_of_layout_1(table, known)
+        leave = leaving(files, target, archived)
+        restores = rows_of_leaving(table, files, leave, times)
+        write_history(table, target, sorted((*archived, *restores), key=lambda row: row.requested), merge)
+        files = tuple(file for file in files if (file.instant.requested, file.instant.action) not in leave)
+    write_converted(table, files, target, times)
 
 
 def _times(known: Sequence[tuple[Instant, str | None]], target: TableConfig) -> Mapping[tuple[str, Action], str]:

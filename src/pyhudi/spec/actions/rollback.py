@@ -49,6 +49,16 @@ class RollbackPartition:
     rollback_log_files: Mapping[str, int] | None = field(default_factory=dict)
     failed_log_files: Mapping[str, int] | None = field(default_factory=dict)
 
+    def joined(self, other: RollbackPartition) -> RollbackPartition:
+        """Return what both did in the partition."""
+        return RollbackPartition(
+            self.partition_path,
+            self.deleted + other.deleted,
+            self.failed + other.failed,
+            {**(self.rollback_log_files or {}), **(other.rollback_log_files or {})},
+            {**(self.failed_log_files or {}), **(other.failed_log_files or {})},
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class RollbackMetadata:

@@ -25,12 +25,18 @@ def pending(number: int, action: Action) -> Instant:
 
 
 def chosen(
-    *others: Instant, commits: int = 6, cleaned: Cleaned | None = None, bounds: tuple[Stay, ...] = (), **settings: bool
+    *others: Instant,
+    commits: int = 6,
+    layout: int = 2,
+    merge_on_read: bool = False,
+    cleaned: Cleaned | None = None,
+    bounds: tuple[Stay, ...] = (),
+    **settings: bool,
 ) -> tuple[list[int], str]:
     """Choose on a timeline of commits 10, 20, 30 ... with other instants among them."""
-    timeline = Timeline(collapse_states((*(done(10 * number) for number in range(1, commits + 1)), *others)), 2)
+    timeline = Timeline(collapse_states((*(done(10 * number) for number in range(1, commits + 1)), *others)), layout)
     options = ArchivalSettings(fewest=2, most=4, **settings)  # type: ignore[arg-type]
-    instants, why = choose(ArchivalInputs(timeline, is_merge_on_read=False, cleaned=cleaned, bounds=bounds), options)
+    instants, why = choose(ArchivalInputs(timeline, is_merge_on_read=merge_on_read, cleaned=cleaned, bounds=bounds), options)
     return [int(instant.requested[-9:]) for instant in instants], why
 
 
@@ -43,6 +49,13 @@ def test_cleans_and_rollbacks_among_the_commits_go_along_and_other_actions_stay(
     assert chosen(done(5, Action.CLEAN), done(12, Action.ROLLBACK), done(15, Action.INDEXING), done(45, Action.CLEAN))[0] == [
         *(5, 10, 12, 20, 30, 40)
     ]
+
+
+@pytest.mark.parametrize("action", [Action.RESTORE, Action.INDEXING])
+def test_restores_and_index_builds_go_along_where_apache_hudi_would_take_later_archived_commits_for_pending(action: Action) -> None:
+    others = (done(15, action), done(45, action))
+    assert chosen(*others, merge_on_read=True)[0] == [10, 15, 20, 30, 40]
+    assert chosen(*others, merge_on_read=True, layout=1)[0] == chosen(*others)[0] == [10, 20, 30, 40]
 
 
 @pytest.mark.parametrize(
