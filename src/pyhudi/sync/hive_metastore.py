@@ -159,7 +159,8 @@ class HiveMetastore:
             with client.translate_errors(f"dropping {len(batch)} partition(s) of {self._database}.{name}"):
                 client.calls.drop_partitions_req(request)
 
-        map_batches(self._client, drop, self._batches(partitions))
+        for begin in range(0, len(partitions), _SMALL_BATCH):  # one at a time: drops wait for each other's locks until they fail
+            drop(self._client, partitions[begin : begin + _SMALL_BATCH])
 
     def close(self) -> None:
         """End the connection."""

@@ -1,0 +1,152 @@
+"""Syncs with a real Hive metastore that meet what others did there, odd names and texts, and a metastore that ends."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.errors import CatalogError
+from pyhudi.sync.hive_metastore import HiveMetastore
+from tests.servers.java_server import free_port, hive_metastore
+from tests.servers.synced import HIVE, Synced
+
+SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string()})
+ENABLE = {f"{HIVE}.enable": "true"}
+
+
+@pytest.fixture
+def synced(metastore: str, tmp_path: Path) -> Callable[..., Synced]:
+    """Makes a table and says where it is synchronised."""
+
+    def make(schema: pa.Schema = SCHEMA, **arguments: Any) -> Synced:
+        given = {"name": "trips", "keys": ["id"], "partition_by": ["city"], **arguments}
+        table = HudiTable.create(tmp_path / "trips", schema, **given)
+        return Synced(table, metastore, f"unusual_{tmp_path.name}".lower())
+
+    return make
+
+
+@pytest.fixture
+def filled(synced: Callable[..., Synced]) -> Synced:
+    one = synced()
+    one.table.upsert([{"id": 1, "city": "oslo"}, {"id": 2, "city": "rome"}])
+    return one
+
+
+def test_properties_of_the_serde_that_another_changed(filled: Synced) -> None:
+    """Ours are set again, those of others stay."""
+    filled.sync()
+    client = filled.client()
+    try:
+        entry = client.calls.get_table(filled.database, "trips")
+        entry.sd.serdeInfo.parameters.update({"hoodie.query.as.ro.table": "true", "path": "/nowhere", "theirs": "1"})
+        client.calls.alter_table(filled.database, "trips", entry)
+    finally:
+        client.close()
+    assert filled.sync()[0].action == "updated"
+    expected = {"hoodie.query.as.ro.table": "false", "path": filled.table.storage.uri, "theirs": "1", "serialization.format": "1"}
+    assert filled.entry("trips").sd.serdeInfo.parameters == expected
+
+
+COMMENTS = ['it\'s "quoted" `so`', "back\\slash; -- $x {y}", "two\nlines", "ø, 名, \u00e9"]
+
+
+@pytest.mark.parametrize("way", ["hms", "jdbc"])
+def test_comments_with_quotes(synced: Callable[..., Synced], server: str, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    names = [f"c{number}" for number in range(len(COMMENTS))]
+    comments = {**dict(zip(names, COMMENTS, strict=True)), "city": "where it's"}
+    monkeypatch.setattr("pyhudi.sync.table_description._comments", lambda _: comments)
+    one = synced(pa.schema([("id", pa.int64()), *((name, pa.int64()) for name in names), ("city", pa.string())]))
+    one.table.upsert([{"id": 1, "city": "oslo", **dict.fromkeys(names, 1)}])
+    more = {f"{HIVE}.mode": way, f"{HIVE}.jdbcurl": server, f"{HIVE}.sync_as_datasource": "false", f"{HIVE}.sync_comment": "true"}
+    one.sync(more)
+    assert [column.comment for column in one.entry("trips").sd.cols[-len(COMMENTS) :]] == COMMENTS
+    assert [column.comment for column in one.entry("trips").partitionKeys] == ["where it's"]
+    assert one.sync(more)[0].action == "unchanged"
+
+
+ODD = ["größe", "select", "名前", "_"]
+
+
+@pytest.mark.parametrize("way", ["hms", "jdbc"])
+def test_names_of_columns_with_odd_letters(synced: Callable[..., Synced], server: str, way: str) -> None:
+    schema = pa.schema([pa.field("id", pa.int64()), *(pa.field(name, pa.int64()) for name in ODD), pa.field("city", pa.string())])
+    one = synced(schema)
+    one.table.upsert([{"id": 1, "city": "oslo", **dict.fromkeys(ODD, 1)}])
+    more = {f"{HIVE}.mode": way, f"{HIVE}.jdbcurl": server, f"{HIVE}.sync_as_datasource": "false"}
+    one.sync(more)
+    assert [column.name for column in one.entry("trips").sd.cols[-4:]] == ODD
+    assert one.sync(more)[0].action == "unchanged"
+
+
+def test_a_database_that_is_missing(filled: Synced) -> None:
+    strict = {f"{HIVE}.auto_create_database": "false"}
+    with pytest.raises(CatalogError, match=f"has no database {filled.database}.*auto_create_database=true"):
+        filled.sync(strict)
+    result = filled.table.upsert([{"id": 3, "city": "bonn"}], {**filled.sync_options, **strict, **ENABLE})
+    assert f"has no database {filled.database}" in str(result.failed_services)
+    assert filled.table.count() == 3
+    assert filled.sync()[0].added == 3
+    assert filled.sync(strict)[0].action == "unchanged"
+
+
+def test_more_than_a_thousand_partitions_and_most_of_them_dropped(synced: Callable[..., Synced]) -> None:
+    one = synced()
+    one.table.bulk_insert([{"id": number, "city": f"c{number:04}"} for number in range(1200)])
+    assert one.sync()[0].added == 1200
+    assert len(one.partitions("trips")) == 1200
+    one.table.delete(partitions=[f"c{number:04}" for number in range(1100)])
+    assert one.sync()[0].dropped == 1100
+    assert one.partitions("trips").keys() == {(f"c{number:04}",) for number in range(1100, 1200)}
+    one.table.upsert([{"id": 1, "city": "c0001"}])
+    assert one.sync()[0].added == 1
+    assert one.sync({"hoodie.meta.sync.incremental": "false"})[0].action == "unchanged"
+
+
+def test_partitions_that_another_dropped_or_added(filled: Synced) -> None:
+    """A complete comparison repairs the catalog; an incremental one looks at what commits have written."""
+    filled.sync()
+    client = filled.client()
+    try:
+        client.calls.drop_partition(filled.database, "trips", ["rome"], False)
+        table = client.calls.get_table(filled.database, "trips")
+        table.sd.location = f"{table.sd.location}/nowhere"
+        client.calls.add_partition(client.types.Partition(["nowhere"], filled.database, "trips", sd=table.sd, parameters={}))
+    finally:
+        client.close()
+    assert filled.sync()[0].action == "unchanged"
+    (result,) = filled.sync({"hoodie.meta.sync.incremental": "false"})
+    assert (result.added, result.dropped) == (1, 1)
+    assert filled.partitions("trips").keys() == {("oslo",), ("rome",)}
+
+
+@pytest.mark.parametrize("call", ["create_table", "add_partitions", "set_properties"])
+def test_a_metastore_that_ends_between_two_calls_of_a_sync(
+    filled: Synced, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    """The commit stays, its result names the sync, and the next one makes up for it."""
+    folder, port = tmp_path / "metastore", free_port()
+    with contextlib.ExitStack() as stack:
+        filled.uri = stack.enter_context(hive_metastore(folder, port))
+        method = getattr(HiveMetastore, call)
+
+        def end(*arguments: Any, **more: Any) -> None:
+            stack.close()
+            method(*arguments, **more)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(HiveMetastore, call, end)
+            result = filled.table.upsert([{"id": 3, "city": "bonn"}], {**filled.sync_options, **ENABLE})
+    assert "did not answer" in str(result.failed_services)
+    assert filled.table.count() == 3
+    with hive_metastore(folder, port):
+        result = filled.table.upsert([{"id": 4, "city": "lima"}], {**filled.sync_options, **ENABLE})
+        assert result.failed_services == ()
+        assert filled.partitions("trips").keys() == {("bonn",), ("lima",), ("oslo",), ("rome",)}
+        assert filled.sync()[0].action == "unchanged"
