@@ -55,12 +55,14 @@ ROWS = pa.Table.from_pylist(
 @pytest.mark.parametrize(
     ("keys", "partition_by", "options"),
     [
-        ("id", "at", {"hoodie.datasource.write.keygenerator.type": "TIMESTAMP", **MILLIS}),
+        pytest.param("id", "at", {"hoodie.datasource.write.keygenerator.type": "TIMESTAMP", **MILLIS}, marks=pytest.mark.slow),
         ("id,ts", "city:SIMPLE,day:TIMESTAMP", {**DAYS, TIMES + "timezone": "UTC"}),
         pytest.param("id", "ts", {}, marks=pytest.mark.slow),
         ("id,raw", "deep.y,city", {"hoodie.datasource.write.partitionpath.urlencode": "true"}),
         pytest.param("deep.x,id", "deep.x:SIMPLE", {}, marks=pytest.mark.slow),
-        ("id,ts", "ts", {"hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled": "true"}),
+        pytest.param(
+            "id,ts", "ts", {"hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled": "true"}, marks=pytest.mark.slow
+        ),
     ],
 )
 def test_keys_and_paths_of_spark_tasks_are_those_of_the_local_engine(

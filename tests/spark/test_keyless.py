@@ -149,7 +149,7 @@ def test_merge_on_read_rows_that_were_read_are_updated(spark: SparkSession, tmp_
     assert rows(path) == [(1, 5, "a"), (3, 4, "a")]
 
 
-@pytest.mark.parametrize("engine", ["local", "spark"], indirect=True)
+@pytest.mark.parametrize("engine", slow_cases(["local", "spark"], {"spark"}), indirect=True)
 def test_merge_on_read_rows_move_to_another_partition_and_back(spark: SparkSession, tmp_path: Path, engine: str) -> None:
     path = merge_on_read(spark, tmp_path, "9")
     keys = {row["id"]: row[RECORD_KEY] for row in read(spark, path).collect()}
