@@ -356,3 +356,17 @@ def test_wrong_options_are_refused(tmp_path: Path, source: Path, options: dict[s
     with pytest.raises(error, match=match):
         bootstrap(tmp_path / "rides", source, options)
     assert not (tmp_path / "rides").exists()
+
+
+@pytest.mark.parametrize("selector", ["MetadataOnly", "FullRecord"])
+def test_columns_without_nulls_beside_a_column_of_folders(tmp_path: Path, selector: str) -> None:
+    schema = pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("fare", pa.float64(), nullable=False)])
+    for day in ("mon", "tue"):
+        (tmp_path / "plain" / f"day={day}").mkdir(parents=True)
+        rows = pa.Table.from_pylist([{"id": 1 if day == "mon" else 2, "fare": 1.5}], schema=schema)
+        pq.write_table(rows, tmp_path / "plain" / f"day={day}" / "a.parquet")
+    options = {"hoodie.datasource.write.hive_style_partitioning": "true", SELECTOR: f"{selector}BootstrapModeSelector"}
+    table = HudiTable.bootstrap(tmp_path / "t", tmp_path / "plain", name="t", keys=["id"], partition_by=["day"], options=options)
+    table.upsert(pa.table({"id": [2], "fare": [2.5], "day": ["tue"]}))
+    stored = table.to_arrow(columns=["id", "fare", "day"]).sort_by("id").to_pylist()
+    assert stored == [{"id": 1, "fare": 1.5, "day": "mon"}, {"id": 2, "fare": 2.5, "day": "tue"}]

@@ -109,7 +109,8 @@ def with_folder_columns(schema: pa.Schema, folders: Iterable[str]) -> pa.Schema:
             values.setdefault(name, []).append(text)
     known = {name.lower() for name in schema.names}
     added = pa.schema([pa.field(name, _type([text for text in strings if text is not None])) for name, strings in values.items()])
-    return evolve(schema, pa.schema([field for field in added if field.name.lower() not in known]))
+    # Appended, not evolved: no file lacks a column of `schema`, so one without nulls stays so.
+    return pa.schema([*schema, *(field for field in added if field.name.lower() not in known)], metadata=schema.metadata)
 
 
 def _type(strings: Sequence[str]) -> pa.DataType:
