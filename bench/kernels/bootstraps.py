@@ -9,6 +9,7 @@ time are printed with their ratios. `--spark` reads on a Spark session too.
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import statistics
 import time
@@ -22,6 +23,17 @@ import pyarrow.parquet as pq
 from pyhudi import HudiTable
 
 ROUNDS = 5
+#: What is read on Spark: columns and a filter.
+QUERIES = {
+    "every column": (["*"], "true"),
+    "data columns": (["id", "amount", "text0", "text1", "text2", "text3", "text4", "text5", "text6", "text7"], "true"),
+    "two columns": (["id", "amount"], "true"),
+    "sums": (["sum(amount)", "max(text0)"], "true"),
+    "count": (["count(*)"], "true"),
+    "a filter": (["id", "amount", "text0"], "amount > 990"),
+    "record keys": (["_hoodie_record_key", "amount"], "true"),
+    "a record key": (["_hoodie_record_key", "text0"], "_hoodie_record_key = '777'"),
+}
 COPY = {"hoodie.bootstrap.mode.selector": "FullRecordBootstrapModeSelector"}
 
 
@@ -79,28 +91,45 @@ def write_plain(path: Path, source: Path) -> Path:
 
 
 def read_on_spark(paths: Mapping[str, Path]) -> None:
-    """Read both tables on Spark."""
+    """Read both tables on Spark, and once more after a tenth of the files was rewritten."""
     import pyhudi  # noqa: PLC0415 - as PySpark, it is needed here only
     from bench.contestants.spark_session import builder  # noqa: PLC0415
 
     spark = pyhudi.enable(builder("bootstraps")).getOrCreate()
-    for title, columns in (("every column", ["*"]), ("two columns", ["id", "amount"])):
-        frames = {name: spark.read.format("hudi").load(str(path)).select(*columns) for name, path in paths.items()}
-        steps = {name: lambda frame=frame: frame.write.format("noop").mode("overwrite").save() for name, frame in frames.items()}
-        compare(f"Spark, {title}", steps, ROUNDS)
+    process = spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()  # noqa: SLF001 - no public name
+
+    def processor_time() -> float:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].split()
+        return time.process_time() + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    for state in ("as it is", "after an upsert"):
+        for title, query in QUERIES.items():
+            frames = {name: spark.read.format("hudi").load(str(path)) for name, path in paths.items()}
+            steps = {
+                name: lambda frame=frame, query=query: (
+                    frame.selectExpr(*query[0]).where(query[1]).write.format("noop").mode("overwrite").save()
+                )
+                for name, frame in frames.items()
+            }
+            compare(f"Spark, {state}, {title}", steps, ROUNDS, processor_time)
+        for path in paths.values():
+            rows = pq.read_table(next((path.parent / "source").iterdir())).slice(0, 10)
+            HudiTable.open(path).upsert(rows)
     spark.stop()
 
 
-def compare(title: str, steps: Mapping[str, Callable[[], object]], rounds: int) -> None:
+def compare(
+    title: str, steps: Mapping[str, Callable[[], object]], rounds: int, processor_time: Callable[[], float] = time.process_time
+) -> None:
     """Run the steps in turn, and print the medians of their seconds and processor time with the ratio of the first to the second."""
     seconds: dict[str, list[float]] = {name: [] for name in steps}
     processor: dict[str, list[float]] = {name: [] for name in steps}
     for _ in range(rounds):
         for name, step in steps.items():
-            started, used = time.perf_counter(), time.process_time()
+            started, used = time.perf_counter(), processor_time()
             step()
             seconds[name].append(time.perf_counter() - started)
-            processor[name].append(time.process_time() - used)
+            processor[name].append(processor_time() - used)
     figures = []
     for unit, times in (("s", seconds), ("s of processor time", processor)):
         first, second = (statistics.median(times[name]) for name in steps)

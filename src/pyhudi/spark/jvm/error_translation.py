@@ -36,6 +36,7 @@ _MOST_CAUSES = 20
 _MOST_TABLES = 10_000
 _READ_FAILED = "FAILED_READ_FILE"
 _REFUSED = "hudi.DefaultSource$Refused"
+_OF_SKELETON = "hudi.SkeletonFormat$Failed"
 
 _failures: LruCache[int, HudiError | PySparkException] = LruCache(_MOST_FAILURES)
 _numbers = itertools.count(1)
@@ -144,6 +145,11 @@ def _explain_error(exception: JavaObject) -> HudiError | None:
     path = unquote(str(exception.getMessageParameters().get("path") or ""))
     if path.startswith("file:///"):  # as Spark writes the paths of its own relations
         path = path.replace("///", "/", 1)
+    skeleton = next((cause for cause in _causes(exception.getCause()) if cause.getClass().getName() == _OF_SKELETON), None)
+    if skeleton is not None and skeleton.getCause() is None:
+        return CorruptTableError(skeleton.getMessage())
+    if skeleton is not None:
+        path = str(skeleton.file())  # of the two files that are read it is this one
     table = next((base for base in _tables if path.startswith(f"{base}/")), None)
     if table is None:
         return None

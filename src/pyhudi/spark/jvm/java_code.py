@@ -1,9 +1,11 @@
-"""The one Java class of pyhudi, put into the JVM of a Spark session: the source name `hudi` and the rule of the analyzer behind it.
+"""The Java classes of pyhudi, put into the JVM of a Spark session: the source name `hudi` with the rule of the analyzer behind it, and the
+format of the scans of bootstrapped tables.
 
-The class is shipped as text (`java/hudi/DefaultSource.java`) and compiled by Janino, the compiler with which Spark itself compiles the code
-that it generates: no build step, no Scala, no JDK, and always against the Spark that runs. It is defined in the class loader of Spark's
-own classes, because Spark looks a source up by name through whatever loader its current thread has.
-Design: docs/design/0031-tables-inside-the-jvm.md.
+The classes are shipped as text (`java/hudi`) and compiled by Janino, the compiler with which Spark itself compiles the code that it
+generates: no build step, no Scala, no JDK, and always against the Spark that runs. They are defined in the class loader of Spark's
+own classes, because Spark looks a source up by name through whatever loader its current thread has. Executors that are other processes get
+the format in a jar, which the format itself adds to the context.
+Design: docs/design/0031-tables-inside-the-jvm.md, docs/design/0184-skeletons-in-sparks-scan.md.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.jvm import JavaObject
 
 SOURCE = "hudi.DefaultSource"
+_FORMAT = "hudi.SkeletonFormat"
 
 
 def install(session: SparkSession, resolver: object) -> None:
@@ -57,32 +60,57 @@ def source_of(context: SparkContext) -> JavaObject:
     return _source(context._jvm, context._gateway)  # noqa: SLF001 - no public names
 
 
+def skeleton_format(session: SparkSession) -> JavaObject:
+    """Return the format of the files of a bootstrapped table.
+
+    Raises:
+        UnsupportedError: the JVM does not accept the class.
+    """
+    context = session.sparkContext
+    return _format(context._jvm, context._gateway)()  # noqa: SLF001 - no public names
+
+
 @lru_cache(maxsize=2)
 def _source(java: JavaObject, gateway: JavaObject) -> JavaObject:
-    loader = _java_class(java, "org.apache.spark.sql.SparkSession").getClassLoader()
-    if not _is_defined(loader):
-        try:
-            _define(java, gateway, loader)
-        except Py4JJavaError as error:
-            raise UnsupportedError(
-                f"Spark's JVM does not accept pyhudi's class {SOURCE}, without which names of Hudi tables cannot be resolved:"
-                f" {error.java_exception}. Start Spark by its own scripts, which open java.base/java.lang to it (--add-opens)."
-            ) from error
+    _compiled(java, gateway, SOURCE, "names of Hudi tables cannot be resolved")
     return jvm.class_in(java, SOURCE)()
 
 
-def _is_defined(loader: JavaObject) -> bool:
+@lru_cache(maxsize=2)
+def _format(java: JavaObject, gateway: JavaObject) -> JavaObject:
+    codes = _compiled(java, gateway, _FORMAT, "bootstrapped tables cannot be read")
+    made = jvm.class_in(java, _FORMAT)
+    if codes is not None:
+        made.ship(codes)
+    return made
+
+
+def _compiled(java: JavaObject, gateway: JavaObject, name: str, otherwise: str) -> JavaObject | None:
+    """Compile and define a class with those in it, and return their bytes by their names; None when the JVM has them."""
+    loader = _java_class(java, "org.apache.spark.sql.SparkSession").getClassLoader()
+    if _is_defined(loader, name):
+        return None
     try:
-        loader.loadClass(SOURCE)
+        return _define(java, gateway, loader, name)
+    except Py4JJavaError as error:
+        raise UnsupportedError(
+            f"Spark's JVM does not accept pyhudi's class {name}, without which {otherwise}: {error.java_exception}. Start Spark by its own"
+            " scripts, which open java.base/java.lang to it (--add-opens)."
+        ) from error
+
+
+def _is_defined(loader: JavaObject, name: str) -> bool:
+    try:
+        loader.loadClass(name)
     except Py4JJavaError:
         return False
     return True
 
 
-def _define(java: JavaObject, gateway: JavaObject, loader: JavaObject) -> None:
+def _define(java: JavaObject, gateway: JavaObject, loader: JavaObject, name: str) -> JavaObject:
     compiler = jvm.class_in(java, "org.codehaus.janino.SimpleCompiler")()
     compiler.setParentClassLoader(loader)
-    compiler.cook(resources.files("pyhudi.spark").joinpath("java/hudi/DefaultSource.java").read_text("utf-8"))
+    compiler.cook(resources.files("pyhudi.spark").joinpath(f"java/{name.replace('.', '/')}.java").read_text("utf-8"))
     codes = compiler.getBytecodes()
 
     def array(kind: str, *items: object) -> JavaObject:
@@ -96,9 +124,10 @@ def _define(java: JavaObject, gateway: JavaObject, loader: JavaObject) -> None:
     define = _java_class(java, "java.lang.ClassLoader").getDeclaredMethod("defineClass", types)
     define.setAccessible(True)
     # A superclass or an interface is looked up while a class is defined; none of these extends another of them.
-    for name in codes.keySet().toArray():
-        code = codes.get(name)
-        define.invoke(loader, array("java.lang.Object", name, code, 0, len(code)))
+    for each in codes.keySet().toArray():
+        code = codes.get(each)
+        define.invoke(loader, array("java.lang.Object", each, code, 0, len(code)))
+    return codes
 
 
 def _java_class(java: JavaObject, name: str) -> JavaObject:

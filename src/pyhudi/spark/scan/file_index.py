@@ -35,7 +35,7 @@ from pyhudi.spark.scan.partition_search import PartitionSearch
 from pyhudi.spark.scan.promoted_files import PromotedPart
 from pyhudi.spark.scan.row_mask import MASK
 from pyhudi.spark.scan.schema_versions import VersionPart
-from pyhudi.spark.scan.skeleton_scan import PARTITION, SKELETON, BootstrapPart, scanned_source
+from pyhudi.spark.scan.skeleton_scan import HIDDEN, NO_SKELETON, Skeletons, scanned_source
 from pyhudi.spark.scan.slice_merge import MergedSlice, merge_slices
 from pyhudi.spec.files.bootstrap_source import is_skeleton
 from pyhudi.spec.files.file_group import BaseFile, FileSlice
@@ -45,7 +45,7 @@ from pyhudi.storage.storage_protocol import Storage
 #: Folders that are listed to estimate the size of a table; up to so many give its exact size.
 _SAMPLED = 32
 #: Which files of a snapshot are scanned together, and under which columns.
-ScanPart: TypeAlias = VersionPart | PromotedPart | BootstrapPart
+ScanPart: TypeAlias = VersionPart | PromotedPart
 
 
 class SnapshotFileIndex:
@@ -64,6 +64,7 @@ class SnapshotFileIndex:
         merge_folder: str | None = None,
         part: ScanPart | None = None,
         partitions: PartitionSet | None = None,
+        skeletons: Skeletons = Skeletons.REFUSED,
     ) -> None:
         """Prepare; nothing is listed before Spark asks.
 
@@ -75,6 +76,7 @@ class SnapshotFileIndex:
             merge_folder: The option `pyhudi.merge.folder`.
             part: Which files are scanned; all by default.
             partitions: Which partitions are scanned; all by default.
+            skeletons: Whether skeletons are scanned, and other files with them.
         """
         self._session = session
         self._part = part
@@ -82,8 +84,8 @@ class SnapshotFileIndex:
         self._snapshot = snapshot
         self._merge_folder = merge_folder
         self._in_paths = frozenset(partition_schema.names)
-        self._of_skeletons = isinstance(part, BootstrapPart) and part.of_skeletons
-        hidden = [*([SKELETON, PARTITION] if self._of_skeletons else []), *([MASK] if merges(snapshot) else [])]
+        self._skeletons = skeletons
+        hidden = [*(HIDDEN if skeletons.are_read else ()), *([MASK] if merges(snapshot) else [])]
         self._schema = StructType([*partition_schema, *hidden])
         self._base = hadoop_base(snapshot.storage)
         explain_reads_below(self._base)
@@ -184,11 +186,14 @@ class SnapshotFileIndex:
 
     def _plain_directories(self, path: str, strings: Strings, chosen: Mapping[str, Sequence[FileSlice]] | None) -> Iterator[Directory]:
         """Yield the base files of a partition; each skeleton has values of its own."""
-        files = self._base_files(path, chosen)
-        if self._of_skeletons:
-            yield from (Directory((*strings, *_names(file)), (self._file(file),)) for file in files)
-        else:
-            yield Directory(strings, tuple(map(self._file, files)))
+        whole: list[tuple[str, int, int]] = []
+        for file in self._base_files(path, chosen):
+            if is_skeleton(file.name.instant):
+                yield Directory((*strings, *self._names(file)), (self._file(file),))
+            else:
+                whole.append(self._file(file))
+        if whole:
+            yield Directory((*strings, *self._names(None)), tuple(whole))
 
     def _refuse_pipes(self, partition_paths: Sequence[str]) -> None:
         """Refuse what is no file where data files are: Spark would open a named pipe and wait for ever.
@@ -215,15 +220,14 @@ class SnapshotFileIndex:
                 delta = merged.get(one)
                 base = one.base if one.base is not None and self._scans(one.base) else None
                 masked = b"" if delta is None else delta.masked
-                if base is not None and (masked or self._of_skeletons):
-                    names = _names(base) if self._of_skeletons else ()
-                    yield Directory((*strings, *names, base64.b64encode(masked).decode()), (self._file(base),))
+                if base is not None and (masked or is_skeleton(base.name.instant)):
+                    yield Directory((*strings, *self._names(base), base64.b64encode(masked).decode()), (self._file(base),))
                 elif base is not None:
                     whole.append(self._file(base))
-                if delta is not None and (self._part is None or self._part.is_today):
+                if delta is not None and self._takes_merged_rows:
                     whole += [(file.uri, file.size, file.modified_ms) for file in delta.files]
             if whole:
-                yield Directory((*strings, ""), tuple(whole))
+                yield Directory((*strings, *self._names(None), ""), tuple(whole))
 
     def _merged(self, slices: list[FileSlice]) -> dict[FileSlice, MergedSlice]:
         """Return slices merged. What is here stays: a plan that Spark made may read its files at any time."""
@@ -250,7 +254,18 @@ class SnapshotFileIndex:
 
     def _scans(self, file: BaseFile) -> bool:
         """Tell whether a base file belongs to this scan."""
-        return self._part is None or self._part.holds(file)
+        return self._skeletons.holds(file) and (self._part is None or self._part.holds(file))
+
+    @property
+    def _takes_merged_rows(self) -> bool:
+        """Whether the rows merged from log files are with this scan."""
+        return self._skeletons is not Skeletons.ALONE and (self._part is None or self._part.is_today)
+
+    def _names(self, file: BaseFile | None) -> Strings:
+        """Return the values of the hidden columns of skeletons for a base file."""
+        if not self._skeletons.are_read:
+            return ()
+        return (f"{self._base}/{file.path}", file.partition_path) if file is not None and is_skeleton(file.name.instant) else NO_SKELETON
 
     def _file(self, file: BaseFile) -> tuple[str, int, int]:
         if file.size == 0:  # Spark would take it for a file without rows
@@ -260,7 +275,7 @@ class SnapshotFileIndex:
             )
         if not is_skeleton(file.name.instant):
             return f"{self._base}/{file.path}", file.size, file.modified_ms
-        if not self._of_skeletons:  # Spark would take what it does not hold for null
+        if not self._skeletons.are_read:  # Spark would take what it does not hold for null
             raise CorruptTableError(
                 f"Base file {file.path} of table {self._snapshot.storage.uri} holds only the meta columns of its rows, as those of a"
                 f" bootstrapped table do, and hoodie.properties does not say that it is one: restore {BOOTSTRAP_BASE_PATH} there."
@@ -283,15 +298,12 @@ class SnapshotFileIndex:
         part = "" if self._part is None else f", {self._part.identity}"
         if self._partitions is not None:
             part += f", {','.join(sorted(self._partitions.in_files)) or 'none'} from files"
+        if self._skeletons is not Skeletons.REFUSED:
+            part += f", skeletons {self._skeletons.name.lower()}"
         skipping = "" if snapshot.query.skips_data else ", no skipping"
         skipping += "".join(f", no {index}" for index in sorted(snapshot.query.unused_indexes))
         timeline = hashlib.sha256(repr(snapshot.timeline.completed()).encode()).hexdigest()[:16]
         return f"{scans_of(snapshot.storage)}{snapshot.instant}, {snapshot.query.mode}, {timeline}{snapshot.scope}{part}{skipping})"
-
-
-def _names(skeleton: BaseFile) -> Strings:
-    """Return the values of the partition columns that skeletons have beside the table's."""
-    return str(skeleton.name), skeleton.partition_path
 
 
 @lru_cache(maxsize=64)

@@ -50,17 +50,15 @@ def row_index_column(session: SparkSession) -> StructField:
     return StructField(_row_index_name(session), LongType())
 
 
-def without_masked(session: SparkSession, relation: JavaObject, *, keeps_row_index: bool = False) -> JavaObject:
+def without_masked(session: SparkSession, relation: JavaObject) -> JavaObject:
     """Return a plan of the relation's rows that count.
 
     Args:
         session: The session of the plan.
-        relation: A `LogicalRelation` over Parquet files whose last data column is the row index and whose last partition column, the
-        only one that is no data column, is `MASK`. Neither is in the plan's rows.
-        keeps_row_index: leave the row index in the plan's rows.
+        relation: A `LogicalRelation` over Parquet files which has the row index among its data columns and `MASK` among its partition
+        columns.
     """
-    filtered = jvm.java_class(session, f"{_LOGICAL}.Filter")(_counts(session), relation)
-    return jvm.java_class(session, f"{_LOGICAL}.Project")(relation.output().dropRight(1 if keeps_row_index else 2), filtered)
+    return jvm.java_class(session, f"{_LOGICAL}.Filter")(_counts(session), relation)
 
 
 @lru_cache(maxsize=8)

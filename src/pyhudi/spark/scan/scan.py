@@ -29,10 +29,9 @@ from pyhudi.spark.scan.file_index import ScanPart, SnapshotFileIndex, merges
 from pyhudi.spark.scan.float_sql import with_powers
 from pyhudi.spark.scan.partition_columns import partition_columns
 from pyhudi.spark.scan.promoted_files import PromotedPart, promoted_parts
-from pyhudi.spark.scan.row_mask import row_index_column, without_masked
+from pyhudi.spark.scan.row_mask import MASK, row_index_column, without_masked
 from pyhudi.spark.scan.schema_versions import VersionPart, version_parts
-from pyhudi.spark.scan.skeleton_scan import PARTITION, SKELETON, BootstrapPart, bootstrap_parts, meta_columns
-from pyhudi.spec.files.bootstrap_source import METADATA_BOOTSTRAP
+from pyhudi.spark.scan.skeleton_scan import HIDDEN, Skeletons, has_skeletons
 
 _DATASOURCES = "org.apache.spark.sql.execution.datasources"
 
@@ -56,12 +55,21 @@ def scan(session: SparkSession, snapshot: Snapshot, merge_folder: str | None = N
     in_paths = StructType() if _has_values_in_paths_only(snapshot) else _columns_in_paths(snapshot, spark_schema(snapshot.schema))
     sets = partition_sets(snapshot, in_paths)
     frames = [
-        _scan_part(session, snapshot, merge_folder, part, partitions)
-        for part in bootstrap_parts(snapshot, parts or [None])
-        # Sources of skeletons may have the column in the names of their folders alone.
-        for partitions in ([None] if len(sets) == 1 or _is_of_skeletons(part) else sets)
+        _scan_part(session, snapshot, merge_folder, part, partitions, skeletons)
+        for part in parts or [None]
+        for partitions, skeletons in _scanned_sets(sets, has_skeletons=has_skeletons(snapshot))
     ]
     return functools.reduce(DataFrame.union, reversed(frames))
+
+
+def _scanned_sets(sets: list[PartitionSet], *, has_skeletons: bool) -> list[tuple[PartitionSet | None, Skeletons]]:
+    """Return what is scanned apart: sets of partitions, None for all of them, with the files that are taken of them."""
+    if len(sets) == 1:
+        return [(None, Skeletons.AMONG if has_skeletons else Skeletons.REFUSED)]
+    if not has_skeletons:
+        return [(one, Skeletons.REFUSED) for one in sets]
+    # Sources of skeletons may have the column in the names of their folders alone.
+    return [(None, Skeletons.ALONE), *((one, Skeletons.APART) for one in sets)]
 
 
 def _columns_in_paths(snapshot: Snapshot, fields: StructType) -> StructType:
@@ -80,76 +88,79 @@ def _has_values_in_paths_only(snapshot: Snapshot) -> bool:
 
 
 def _scan_part(
-    session: SparkSession, snapshot: Snapshot, merge_folder: str | None, part: ScanPart | None, partitions: PartitionSet | None
+    session: SparkSession,
+    snapshot: Snapshot,
+    merge_folder: str | None,
+    part: ScanPart | None,
+    partitions: PartitionSet | None,
+    skeletons: Skeletons,
 ) -> DataFrame:
     """Return the rows of the files of a part, of all files when there is none, with the table's columns of today.
 
     With a set of partitions it is those that count.
     """
     columns = snapshot.schema if part is None else part.columns
-    of_skeletons = _is_of_skeletons(part)
-    if snapshot.config.populate_meta_fields and not of_skeletons:
+    if snapshot.config.populate_meta_fields:
         columns = with_meta_columns(columns)
     fields = spark_schema(columns)
     in_files = frozenset() if partitions is None else partitions.in_files
     partitioned_by = StructType([field for field in _columns_in_paths(snapshot, fields) if field.name not in in_files])
     missing = [field for field in partitioned_by.fields if field.name not in fields.names]
-    index = SnapshotFileIndex(session, snapshot, partitioned_by, merge_folder, part, partitions)
+    index = SnapshotFileIndex(session, snapshot, partitioned_by, merge_folder, part, partitions, skeletons)
     remember(index)
-    plan_schema, verify = StructType([*fields.fields, *missing]), snapshot.query.verifies_pages
-    row_index = [row_index_column(session)] if of_skeletons or merges(snapshot) else []
-    read = StructType([*plan_schema.fields, *([SKELETON, PARTITION] if of_skeletons else []), *row_index])
-    plan = _relation(session, index, read, verify)
-    if merges(snapshot):
-        plan = without_masked(session, plan, keeps_row_index=of_skeletons)
+    plan_schema = StructType([*fields.fields, *missing])
+    plan = _visible_rows(session, snapshot, index, plan_schema, skeletons)
     if isinstance(snapshot, ChangedRows):
-        plan = _of_the_span(session, plan, snapshot.written, of_skeletons=of_skeletons)
+        plan = _of_the_span(session, plan, snapshot.written)
     classic = jvm.companion(session, "classic.Dataset")
     frame = DataFrame(classic.ofRows(jvm.jvm_session(session), plan), session)
     if part is None:
         return frame
-    meta = (
-        meta_columns(session, frame, snapshot.storage)
-        if of_skeletons
-        else [F.col(name) for name in plan_schema.names if is_meta_column(name)]
-    )
     return with_powers(session, frame, part.floats).select(
-        *meta,
+        *(F.col(name) for name in plan_schema.names if is_meta_column(name)),
         *(F.expr(value).alias(name) for name, value in part.values),
         *(F.col(f"`{field.name}`") for field in missing),
     )
 
 
-def _is_of_skeletons(part: ScanPart | None) -> bool:
-    return isinstance(part, BootstrapPart) and part.of_skeletons
+def _visible_rows(
+    session: SparkSession, snapshot: Snapshot, index: SnapshotFileIndex, columns: StructType, skeletons: Skeletons
+) -> JavaObject:
+    """Return the plan of the rows that count, without the columns that only the scan itself needs."""
+    row_index = [row_index_column(session)] if merges(snapshot) else []
+    relation = _relation(session, index, StructType([*columns.fields, *row_index]), snapshot.query.verifies_pages, skeletons)
+    plan = without_masked(session, relation) if merges(snapshot) else relation
+    hidden = [*row_index, *(HIDDEN if skeletons.are_read else ()), *([MASK] if merges(snapshot) else [])]
+    if not hidden:
+        return plan
+    return jvm.java_class(session, "org.apache.spark.sql.catalyst.plans.logical.Project")(relation.output().dropRight(len(hidden)), plan)
 
 
-def _of_the_span(session: SparkSession, plan: JavaObject, written: Written, *, of_skeletons: bool) -> JavaObject:
-    """Leave out the rows of other commits than those of a span; skeletons, whose scan has no commit times, are of one commit."""
+def _of_the_span(session: SparkSession, plan: JavaObject, written: Written) -> JavaObject:
+    """Leave out the rows of other commits than those of a span."""
     if written.others and not written.commits:
         return plan
-    if of_skeletons and (METADATA_BOOTSTRAP in written.commits) != written.others:
-        return plan
-    times = ", ".join(f"'{time}'" for time in sorted(written.commits) if not of_skeletons)
+    times = ", ".join(f"'{time}'" for time in sorted(written.commits))
     # From text, and before Spark analyzes the plan: a column is dozens of calls, and `DataFrame.filter` one more analysis.
     wrote = jvm.sql_parser(session).parseExpression(f"{COMMIT_TIME} {'NOT IN' if written.others else 'IN'} ({times})" if times else "false")
     return jvm.java_class(session, "org.apache.spark.sql.catalyst.plans.logical.Filter")(wrote, plan)
 
 
-def _relation(session: SparkSession, index: SnapshotFileIndex, columns: StructType, verify: bool) -> JavaObject:
+def _relation(session: SparkSession, index: SnapshotFileIndex, columns: StructType, verify: bool, skeletons: Skeletons) -> JavaObject:
     """Return the logical relation; a column of both schemas keeps its place and takes its value from the path.
 
     `verify` compares pages with their CRCs.
     """
     gateway = session.sparkContext._gateway  # noqa: SLF001 - no public name
     ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
+    parquet = jvm.java_class(session, f"{_DATASOURCES}.parquet.ParquetFileFormat")
     from_json = jvm.java_class(session, "org.apache.spark.sql.types.DataType").fromJson
     relation = jvm.java_class(session, f"{_DATASOURCES}.HadoopFsRelation")(
         java_code.source(session).files(index, index.toString()),
         index.partitionSchema(),
         from_json(columns.json()),
         jvm.some(session, None),
-        jvm.java_class(session, f"{_DATASOURCES}.parquet.ParquetFileFormat")(),
+        java_code.skeleton_format(session) if skeletons.are_read else parquet(),
         jvm.java_class(session, "org.apache.spark.api.python.PythonUtils").toScalaMap(parquet_options(verify=verify)),
         jvm.jvm_session(session),
     )

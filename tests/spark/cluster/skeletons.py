@@ -1,0 +1,63 @@
+"""A driver whose executors are processes: it reads bootstrapped tables, and prints what it read.
+
+python -m tests.spark.cluster.skeletons FOLDER
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+
+from pyhudi import HudiTable
+from tests.bootstrapped import rides
+from tests.spark.cluster.driver import say, session
+
+FILES, ROWS = 4, 3000
+KEY = "_hoodie_record_key"
+
+
+def write(folder: Path, table_type: str) -> HudiTable:
+    """Bootstrap a table, and change some rows of it."""
+    source = folder / f"source-{table_type}"
+    source.mkdir()
+    for number in range(FILES):
+        first = number * ROWS
+        pq.write_table(rides(range(first, first + ROWS), "oslo"), source / f"{number}.parquet", row_group_size=1000)
+    table = HudiTable.bootstrap(folder / table_type, source, name="rides", keys=["id"], order_by=["ts"], table_type=table_type)
+    table.upsert(rides([1, 2], "rome", 0.5, ts=1), options={"hoodie.compact.inline": "false"})
+    return table
+
+
+def read(spark: SparkSession, table: HudiTable) -> dict[str, int]:
+    """Count rows whose meta columns are those of the row, by executors."""
+    frame = spark.read.format("hudi").load(table.storage.uri)
+    return {
+        "same": frame.where(f"id = {KEY}").count(),
+        "distinct": frame.repartition(3).select(KEY).distinct().count(),
+        "found": frame.where(f"{KEY} IN ('k1', 'k7', 'k11999')").select("id").count(),
+        "of_skeletons": frame.where("_hoodie_commit_time = '00000000000001'").select("id").count(),
+    }
+
+
+def main() -> int:
+    """Read in a first session, in one with a jar of its own, and in one that the first is not known to."""
+    folder = Path(sys.argv[1])
+    spark = session(folder)
+    for table_type in ("COPY_ON_WRITE", "MERGE_ON_READ"):
+        table = write(folder, table_type)
+        say({"type": table_type, "session": "first", **read(spark, table)})
+        other = spark.newSession()
+        say({"type": table_type, "session": "other", **read(other, table)})
+        (folder / "own.txt").write_text("of this session")
+        isolated = spark.newSession()
+        isolated.addArtifacts(str(folder / "own.txt"), file=True)
+        say({"type": table_type, "session": "isolated", **read(isolated, table)})
+    spark.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
