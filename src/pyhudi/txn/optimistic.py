@@ -19,6 +19,7 @@ from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.metadata_table.format.metadata_settings import MetadataSettings
 from pyhudi.schema.internal.schema_history import SchemaHistory
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
+from pyhudi.spec.instant import Action
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
@@ -229,9 +230,11 @@ def _roll_back(transaction: OptimisticTransaction, roll_back: RollBack, lock: Lo
             return
         with lock() as table:
             instants = table.timeline.find(transaction.instant)
-            if any(not one.is_completed for one in instants):
+            is_pending = any(not one.is_completed for one in instants)
+            may_be_planned = any(one.action is Action.ROLLBACK for one in table.timeline.pending())
+            if is_pending:
                 roll_back(table, aborted=transaction.instant)
-            elif not instants:
+            if not instants or (is_pending and may_be_planned):  # others planned the rollback before the last files were written
                 delete_files_of(table.storage, transaction.instant)
     except (HudiError, OSError) as failure:
         if error is None:

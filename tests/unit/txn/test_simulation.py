@@ -33,3 +33,10 @@ def test_no_schedule_loses_or_doubles_or_reorders_a_write(kind: str, seeds: rang
     troubles, crashes = TROUBLES[kind]
     for seed in seeds:
         assert simulate(seed, troubles, crashes=crashes) == [], f"seed {seed}"
+
+
+@pytest.mark.parametrize(("kind", "seed"), [("held up", 1_000_977)])
+def test_schedules_that_had_faults_have_none(kind: str, seed: int) -> None:
+    """A writer that others took for dead wrote on, and ended the rollback that they had planned before: its last file was left."""
+    troubles, crashes = TROUBLES[kind]
+    assert simulate(seed, troubles, crashes=crashes) == []
