@@ -1,10 +1,10 @@
 """A read of files whose columns were narrower when they were written, against a read of files of one schema, on both engines.
 
-    python -m bench.kernels.widened_reads --work DIR [--rows N] [--no-spark]
+    python -m bench.kernels.widened_reads --work DIR [--rows N] [--no-spark] [--kinds]
 
 Two tables with the same rows: one was written with int and float columns, which a last small write widened to long and double, the
 other with long and double columns from the beginning. Processor time is compared, of this process or of Spark's JVM. More than 1.1 times
-that of the second ends with status 1.
+that of the second ends with status 1. `--kinds` compares each kind of widening by itself, on Spark, and prints the ratios.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +24,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from pyhudi import HudiTable, enable
+from pyhudi.schema.promoted_rows import promote_column
 from pyhudi.spark.jvm.jvm import java_class
 
 GOAL = 1.1
@@ -29,6 +32,15 @@ REPETITIONS = 9
 WARM_UP = 3  # of Spark's compiler
 PARTITIONS = 4
 NARROW = {"a": pa.int32(), "b": pa.int32(), "c": pa.float32(), "d": pa.int32()}
+#: By kind: the type that files have, that of the table, and a value of the last write.
+KINDS: dict[str, tuple[pa.DataType, pa.DataType, object]] = {
+    "float_double": (pa.float32(), pa.float64(), 1.0),
+    "int_long": (pa.int32(), pa.int64(), 1),
+    "long_double": (pa.int64(), pa.float64(), 1.0),
+    "int_string": (pa.int32(), pa.string(), "1"),
+    "date_string": (pa.date32(), pa.string(), "2026-01-01"),
+    "decimal": (pa.decimal128(12, 2), pa.decimal128(18, 2), Decimal("1.00")),
+}
 WIDE = {"a": pa.int64(), "b": pa.int64(), "c": pa.float64(), "d": pa.int64()}
 
 
@@ -38,7 +50,10 @@ def main() -> int:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--no-spark", action="store_true")
+    parser.add_argument("--kinds", action="store_true")
     arguments = parser.parse_args()
+    if arguments.kinds:
+        return 0 if max(each_kind(arguments.work, arguments.rows).values()) <= GOAL else 1
     widened = make(arguments.work / "widened", NARROW, arguments.rows)
     uniform = make(arguments.work / "uniform", WIDE, arguments.rows)
     assert widened.schema.field("a").type == uniform.schema.field("a").type == pa.int64()
@@ -48,6 +63,36 @@ def main() -> int:
     for engine, ratio in ratios.items():
         print(f"{engine:13} {ratio:.2f}")
     return 0 if max(ratios.values()) <= GOAL else 1
+
+
+def each_kind(work: Path, count: int) -> dict[str, float]:
+    """Return the ratio on Spark of each kind of widening, of one column."""
+    numbers = np.random.default_rng(7).normal(size=count)
+    integers = np.arange(count) % (1 << 20)
+    ratios = {}
+    with spark_clock() as (session, spent):
+        for kind, (old, new, last) in KINDS.items():
+            values = pa.array(numbers if pa.types.is_floating(old) else integers.astype("int32")).cast(old)
+            columns = {"old": values, "new": values if old == new else promote_column(values, new, "c")}
+            for name, column in columns.items():
+                make_column(work / f"{kind}_{name}", column, pa.array([last], new))
+
+            def read(path: Path) -> Callable[[], object]:
+                rows = "max(c) AS c", "sum(id) AS id", "max(note) AS note"
+                return lambda: session.read.format("hudi").load(str(path)).selectExpr(*rows).collect()
+
+            ratios[kind] = compare(read(work / f"{kind}_old"), read(work / f"{kind}_new"), spent)
+            print(f"{kind:16} {ratios[kind]:.2f}", flush=True)
+    return ratios
+
+
+def make_column(path: Path, values: pa.Array, last: pa.Array) -> None:
+    """Make a table with these values, to which a last write of one row adds a value of the wide type."""
+    schema = pa.schema({"id": pa.int64(), "note": pa.string(), "c": values.type})
+    table = HudiTable.create(path, schema, name=path.name, keys=["id"])
+    notes = pa.array([f"note {number % 997}" for number in range(len(values))])
+    table.bulk_insert(pa.table({"id": np.arange(len(values)), "note": notes, "c": values}))
+    table.insert(pa.table({"id": [-1], "note": ["last"], "c": last}))
 
 
 def make(path: Path, types: dict[str, pa.DataType], count: int) -> HudiTable:
@@ -71,22 +116,28 @@ def make(path: Path, types: dict[str, pa.DataType], count: int) -> HudiTable:
 
 def on_spark(work: Path) -> float:
     """Return the ratio of aggregations over all columns by Spark."""
+    query = "sum(a) AS a", "sum(b) AS b", "sum(c) AS c", "sum(d) AS d", "max(note) AS note"
+    with spark_clock() as (session, spent):
+
+        def read(name: str) -> Callable[[], object]:
+            return lambda: session.read.format("hudi").load(str(work / name)).selectExpr(*query).collect()
+
+        return compare(read("widened"), read("uniform"), spent)
+
+
+@contextmanager
+def spark_clock() -> Iterator[tuple[SparkSession, Callable[[], float]]]:
+    """Yield a session, and what tells the processor time of its JVM in seconds."""
     settings = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
     session = enable(SparkSession.builder.master("local[2]").config(map=settings)).getOrCreate()
-    query = "sum(a) AS a", "sum(b) AS b", "sum(c) AS c", "sum(d) AS d", "max(note) AS note"
-
-    def read(name: str) -> Callable[[], object]:
-        return lambda: session.read.format("hudi").load(str(work / name)).selectExpr(*query).collect()
-
     process = java_class(session, "java.lang.ProcessHandle").current().pid()
 
     def spent() -> float:
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    ratio = compare(read("widened"), read("uniform"), spent)
+    yield session, spent
     session.stop()
-    return ratio
 
 
 def compare(one: Callable[[], object], other: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi import HudiTable
+from pyhudi.spark.scan.file_index import SnapshotFileIndex
 from tests.spark.tables import add_commit, make_table
 from tests.unit.table.test_promoted_tables import NAMES, WITH_LOGS, of_apache_hudi, strings
 
@@ -83,6 +85,67 @@ def test_old_types_are_read_as_those_of_today(spark: SparkSession, tmp_path: Pat
     path = widened(tmp_path / "t", old, new, values)
     rows = load(spark, path).orderBy("id").toArrow()["c"].to_pylist()
     assert repr(rows) == repr(expected) == repr(HudiTable.open(path).to_arrow().sort_by("id")["c"].to_pylist())
+
+
+FLOATS = [0.1, 2.0, 1e-5, 3.4e38, float("nan"), None, -0.0, 16777216.0]
+
+
+def of_floats(folder: Path) -> Path:
+    """A table whose first commit has floats for the columns, the second for `c` alone, and the third doubles for both."""
+    kinds = [{"c": pa.float32(), "d": pa.float32()}, {"c": pa.float32(), "d": pa.float64()}, {"c": pa.float64(), "d": pa.float64()}]
+    for number, kind in enumerate(kinds):
+        count = 1 if number == 2 else len(FLOATS)
+        schema = pa.schema([ID, ("part", pa.string()), *((name, kind[name]) for name in kind)])
+        ids = pa.array(range(10 * number, 10 * number + count), pa.int64())
+        values = [pa.array(FLOATS[:count], kind[name]) for name in kind]
+        rows = pa.table([ids, pa.array([f"p{number}"] * count), *values], schema=schema)
+        if number == 0:
+            make_table(folder, schema, {f"p{number}": rows}, {"hoodie.table.partition.fields": "part"}, instant="20260101000000000")
+        else:
+            add_commit(folder, schema, {f"p{number}": rows}, f"2026010{number + 1}000000000")
+    return folder
+
+
+@pytest.mark.parametrize("vectorized", ["true", "false"])
+def test_floats_are_scanned_with_the_doubles_of_today(spark: SparkSession, tmp_path: Path, vectorized: str) -> None:
+    path = of_floats(tmp_path / "t")
+    session = spark.newSession()
+    session.conf.set("spark.sql.parquet.enableVectorizedReader", vectorized)
+    frame = load(session, path).select("id", "part", "c", "d")
+    assert "Union" not in frame._jdf.queryExecution().optimizedPlan().toString()
+    expected = HudiTable.open(path).to_arrow().sort_by("id")
+    assert repr(frame.orderBy("id").toArrow().to_pylist()) == repr(expected.to_pylist())
+    assert [row["id"] for row in frame.where("c = 0.1D").orderBy("id").collect()] == [0, 10, 20]
+    assert [row["id"] for row in frame.where("d IS NULL OR part = 'p2'").orderBy("id").collect()] == [5, 15, 20]
+    assert [row["id"] for row in frame.where("id >= 10 AND part < 'p2' AND d < 0.0002").orderBy("id").collect()] == [12, 16]
+    assert frame.where("c IS NULL").count() == 2
+    assert load(session, path).count() == 17
+
+
+def test_scans_of_widened_files_skip_by_other_columns(spark: SparkSession, tmp_path: Path) -> None:
+    old, new = pa.schema([ID, ("n", pa.int32()), ("c", pa.int64())]), pa.schema([ID, ("n", pa.int64()), ("c", pa.string())])
+    table = HudiTable.create(tmp_path / "t", old, name="t", keys=["id"])
+    small = {"hoodie.parquet.small.file.limit": "0"}
+    for number in range(12):
+        table.insert(pa.table([[number], [number], [number]], schema=old), options=small)
+    table.insert(pa.table([[99], [99], ["99"]], schema=new), options=small)
+    frame = load(spark, tmp_path / "t").select("id", "n", "c")
+    assert [tuple(row) for row in frame.where("c = '7'").collect()] == [(7, 7, "7")]
+    assert [tuple(row) for row in frame.where("id = 7 AND n = 7 AND c > '1'").collect()] == [(7, 7, "7")]
+    assert [tuple(row) for row in frame.where("n > 50").collect()] == [(99, 99, "99")]
+    files: list[int] = []
+    choose = SnapshotFileIndex._chosen
+
+    def counted(index: SnapshotFileIndex, partitions: Any, skipping: Any) -> Any:
+        skipping = replace(skipping, at_any_price=True)
+        files.append(len(skipping.choose([path for path, _ in partitions]).slices))
+        return choose(index, partitions, skipping)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SnapshotFileIndex, "_chosen", counted)
+        assert [tuple(row) for row in load(spark, tmp_path / "t").where("id = 7").select("id", "c").collect()] == [(7, "7")]
+    assert set(files) == {1}
+    assert len(files) >= 2  # the scan of old files, and that of today's
 
 
 def test_files_are_looked_at_only_where_the_first_schema_leaves_something_open(

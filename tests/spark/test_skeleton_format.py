@@ -37,11 +37,11 @@ def configured(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[Non
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
+        for name, previous in before.items():
+            if previous is None:
                 spark.conf.unset(name)
             else:
-                spark.conf.set(name, value)
+                spark.conf.set(name, previous)
 
 
 @pytest.fixture(scope="module")

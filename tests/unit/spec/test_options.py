@@ -113,7 +113,7 @@ def test_keys_of_earlier_releases_are_noted_without_advice_about_others(caplog: 
     commit, validate = caplog.messages
     assert commit == "option 'hoodie.auto.commit' has no effect: only earlier releases of Apache Hudi have it (each write commits)"
     assert "Did you mean" not in validate, "hoodie.metadata.index.drop was named, which drops an index"
-    with pytest.raises(OptionError, match="'hoodie.auto.commit' is unknown"):
+    with pytest.raises(OptionError, match=r"'hoodie\.auto\.commit' is unknown"):
         resolve({"hoodie.auto.commit": "true", "pyhudi.options.unknown": "refuse"})
 
 

@@ -15,8 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructField, StructType
 
 from pyhudi.cache import cached_property
 from pyhudi.errors import CorruptTableError, UnsupportedError
@@ -32,7 +33,7 @@ from pyhudi.spark.scan.default_partitions import PartitionSet
 from pyhudi.spark.scan.delta_files import delta_folder
 from pyhudi.spark.scan.directories import Directory, PartitionValueError, Strings, partition_values
 from pyhudi.spark.scan.partition_search import PartitionSearch
-from pyhudi.spark.scan.promoted_files import PromotedPart
+from pyhudi.spark.scan.promoted_files import FORM, PromotedPart, quote_name
 from pyhudi.spark.scan.row_mask import MASK
 from pyhudi.spark.scan.schema_versions import VersionPart
 from pyhudi.spark.scan.skeleton_scan import HIDDEN, NO_SKELETON, Skeletons, scanned_source
@@ -44,6 +45,8 @@ from pyhudi.storage.storage_protocol import Storage
 
 #: Folders that are listed to estimate the size of a table; up to so many give its exact size.
 _SAMPLED = 32
+#: `FORM` of rows merged from log files.
+_OF_TODAY = "0"
 #: Which files of a snapshot are scanned together, and under which columns.
 ScanPart: TypeAlias = VersionPart | PromotedPart
 
@@ -85,7 +88,7 @@ class SnapshotFileIndex:
         self._merge_folder = merge_folder
         self._in_paths = frozenset(partition_schema.names)
         self._skeletons = skeletons
-        hidden = [*(HIDDEN if skeletons.are_read else ()), *([MASK] if merges(snapshot) else [])]
+        hidden = [*form_columns(part), *(HIDDEN if skeletons.are_read else ()), *([MASK] if merges(snapshot) else [])]
         self._schema = StructType([*partition_schema, *hidden])
         self._base = hadoop_base(snapshot.storage)
         explain_reads_below(self._base)
@@ -160,11 +163,21 @@ class SnapshotFileIndex:
 
     def _skipping(self, data_filters: JavaObject) -> Skipping | None:
         """Return what can be asked for these filters; None when they rule nothing out."""
-        is_of_today = self._part is None or self._part.is_today
-        if not self._snapshot.query.skips_data or not is_of_today or data_filters.isEmpty():
+        known = self._columns_of_today()
+        if not self._snapshot.query.skips_data or known is None or data_filters.isEmpty():
             return None
-        condition = condition_of(data_filters, with_meta_columns(self._snapshot.schema))
+        condition = condition_of(data_filters, with_meta_columns(known))
         return Skipping(self._snapshot, condition, nan_is_greatest=True) if any(operands(condition)) else None
+
+    def _columns_of_today(self) -> pa.Schema | None:
+        """Return the columns on which filters mean the same for the files that are scanned as for the table; None when there may be none.
+
+        Of files whose columns were widened these are the others. Where columns were renamed, a name may be that of another one today.
+        """
+        schema = self._snapshot.schema
+        if isinstance(self._part, PromotedPart):
+            return pa.schema([schema.field(name) for name, value in self._part.values if value == quote_name(name)])
+        return schema if self._part is None or self._part.is_today else None
 
     def _chosen(self, partitions: list[tuple[str, Strings]], skipping: Skipping) -> JavaObject:
         """Return the directories of what indexes leave."""
@@ -185,15 +198,11 @@ class SnapshotFileIndex:
         return self._values.directories(self._merged_directories(slices))
 
     def _plain_directories(self, path: str, strings: Strings, chosen: Mapping[str, Sequence[FileSlice]] | None) -> Iterator[Directory]:
-        """Yield the base files of a partition; each skeleton has values of its own."""
-        whole: list[tuple[str, int, int]] = []
+        """Yield the base files of a partition, those together whose hidden columns have the same values; each skeleton has its own."""
+        by_values: dict[Strings, list[tuple[str, int, int]]] = {}
         for file in self._base_files(path, chosen):
-            if is_skeleton(file.name.instant):
-                yield Directory((*strings, *self._names(file)), (self._file(file),))
-            else:
-                whole.append(self._file(file))
-        if whole:
-            yield Directory((*strings, *self._names(None)), tuple(whole))
+            by_values.setdefault(self._hidden_values(file), []).append(self._file(file))
+        yield from (Directory((*strings, *values), tuple(files)) for values, files in by_values.items())
 
     def _refuse_pipes(self, partition_paths: Sequence[str]) -> None:
         """Refuse what is no file where data files are: Spark would open a named pipe and wait for ever.
@@ -215,19 +224,19 @@ class SnapshotFileIndex:
         """Yield, for each partition, the files all of whose rows count, and each base file of which some do not."""
         merged = self._merged([one for _, slices in partitions for one in slices if one.logs])
         for strings, slices in partitions:
-            whole: list[tuple[str, int, int]] = []
+            whole: dict[Strings, list[tuple[str, int, int]]] = {}
             for one in slices:
                 delta = merged.get(one)
                 base = one.base if one.base is not None and self._scans(one.base) else None
                 masked = b"" if delta is None else delta.masked
-                if base is not None and (masked or is_skeleton(base.name.instant)):
-                    yield Directory((*strings, *self._names(base), base64.b64encode(masked).decode()), (self._file(base),))
+                if base is not None and masked:
+                    yield Directory((*strings, *self._hidden_values(base), base64.b64encode(masked).decode()), (self._file(base),))
                 elif base is not None:
-                    whole.append(self._file(base))
-                if delta is not None and self._takes_merged_rows:
-                    whole += [(file.uri, file.size, file.modified_ms) for file in delta.files]
-            if whole:
-                yield Directory((*strings, *self._names(None), ""), tuple(whole))
+                    whole.setdefault(self._hidden_values(base), []).append(self._file(base))
+                if delta is not None and delta.files and self._takes_merged_rows:
+                    of_delta = whole.setdefault(self._hidden_values(None), [])
+                    of_delta += [(file.uri, file.size, file.modified_ms) for file in delta.files]
+            yield from (Directory((*strings, *values, ""), tuple(files)) for values, files in whole.items())
 
     def _merged(self, slices: list[FileSlice]) -> dict[FileSlice, MergedSlice]:
         """Return slices merged. What is here stays: a plan that Spark made may read its files at any time."""
@@ -261,11 +270,16 @@ class SnapshotFileIndex:
         """Whether the rows merged from log files are with this scan."""
         return self._skeletons is not Skeletons.ALONE and (self._part is None or self._part.is_today)
 
-    def _names(self, file: BaseFile | None) -> Strings:
-        """Return the values of the hidden columns of skeletons for a base file."""
+    def _hidden_values(self, file: BaseFile | None) -> Strings:
+        """Return the values of the partition columns beside the table's for a base file, or for rows merged from log files."""
+        form: Strings = ()
+        if isinstance(self._part, PromotedPart) and self._part.forms:
+            form = (str(self._part.form_of(file)) if file is not None else _OF_TODAY,)
         if not self._skeletons.are_read:
-            return ()
-        return (f"{self._base}/{file.path}", file.partition_path) if file is not None and is_skeleton(file.name.instant) else NO_SKELETON
+            return form
+        if file is None or not is_skeleton(file.name.instant):
+            return (*form, *NO_SKELETON)
+        return (*form, f"{self._base}/{file.path}", file.partition_path)
 
     def _file(self, file: BaseFile) -> tuple[str, int, int]:
         if file.size == 0:  # Spark would take it for a file without rows
@@ -304,6 +318,11 @@ class SnapshotFileIndex:
         skipping += "".join(f", no {index}" for index in sorted(snapshot.query.unused_indexes))
         timeline = hashlib.sha256(repr(snapshot.timeline.completed()).encode()).hexdigest()[:16]
         return f"{scans_of(snapshot.storage)}{snapshot.instant}, {snapshot.query.mode}, {timeline}{snapshot.scope}{part}{skipping})"
+
+
+def form_columns(part: ScanPart | None) -> list[StructField]:
+    """Return the partition column that a part of a scan has beside the table's when its files have several forms."""
+    return [FORM] if isinstance(part, PromotedPart) and part.forms else []
 
 
 @lru_cache(maxsize=64)

@@ -28,7 +28,7 @@ def exact_double(value: str, floats: list[str]) -> str:
     """Return SQL for the double that has the text of a float.
 
     Args:
-        value: SQL of the float, a column or a field of one.
+        value: SQL of the float.
         floats: it is added to these, for which the frame needs the columns of `with_powers`.
 
     Example:
@@ -39,16 +39,17 @@ def exact_double(value: str, floats: list[str]) -> str:
         [Row(d=0.1)]
     """
     floats.append(value)
-    wide, power = f"CAST({value} AS DOUBLE)", _power_name(value)
+    number, power = _float_name(value), _power_name(value)
+    wide = f"CAST({number} AS DOUBLE)"
     size, finer = f"abs({wide})", f"({power} * 10D)"
     short = f"rint({wide} * {power}) / {power}"
     scaled = f"({wide} * {finer})"
-    text = double_of_text(value)
+    text = double_of_text(number)
     # One digit more, unless two decimals are as near.
     long = f"IF(abs({scaled} - rint({scaled})) > {NEARLY_HALF}D, {text}, rint({scaled}) / {finer})"
-    computed = f"IF(CAST({short} AS FLOAT) = {value}, {short}, {long})"
+    computed = f"IF(CAST({short} AS FLOAT) = {number}, {short}, {long})"
     # Spark compares NaN as greater than all numbers: it takes the text, as infinities do.
-    return f"IF({size} >= {TEXT_MIN}D AND {size} < {TEXT_MAX}D, {computed}, IF({value} = 0, {wide}, {text}))"
+    return f"IF({size} >= {TEXT_MIN}D AND {size} < {TEXT_MAX}D, {computed}, IF({number} = 0, {wide}, {text}))"
 
 
 def double_of_text(value: str) -> str:
@@ -60,15 +61,24 @@ def with_powers(session: SparkSession, frame: DataFrame, floats: Sequence[str]) 
     """Return a frame with the columns that `exact_double` needs for these floats beside its own."""
     if not floats:
         return frame
-    return frame.select("*", *(_power(session, value).alias(_power_name(value)) for value in floats))
+    numbers = frame.select("*", *(F.expr(value).alias(_float_name(value)) for value in floats))
+    return numbers.select("*", *(_power(session, _float_name(value)).alias(_power_name(value)) for value in floats))
 
 
 def _power_name(value: str) -> str:
-    return f"_pyhudi_power_{hashlib.sha256(value.encode()).hexdigest()[:16]}"
+    return f"_pyhudi_power_{_hash(value)}"
+
+
+def _float_name(value: str) -> str:
+    return f"_pyhudi_float_{_hash(value)}"
+
+
+def _hash(value: str) -> str:
+    return hashlib.sha256(value.encode()).hexdigest()[:16]
 
 
 def _power(session: SparkSession, value: str) -> Column:
-    """Return the power of ten for a float; null beyond the range that is computed."""
+    """Return the power of ten for a float, a column; null beyond the range that is computed."""
     make = Expressions(session)
     number = jvm.sql_parser(session).parseExpression(value)
     exponent = make.invoke_static("java.lang.Math", "getExponent", [number], make.java_type(IntegerType()))

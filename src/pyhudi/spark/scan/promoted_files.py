@@ -2,20 +2,28 @@
 
 Rules: `HoodieParquetFileFormatHelper` (a file's columns are cast to the table's types). Spark's reader widens some types by itself and
 refuses others; a float as a double it reads with other digits than Apache Hudi. Files with columns that it does not read right get a scan
-of their own under the types that they have, and a projection to today's. Only footers tell the types. They are looked at, one of each
-commit, where the table's oldest schema leaves open whether a column was ever widened: types of a table never become narrower.
+of their own under the types that they have, and a projection to today's.
+
+Where most bytes are in files that differ in floats alone, these are scanned with the files of today, as doubles, and a partition column
+tells where digits are to be set right: a union of scans is no part of a compiled stage, which costs more. Filters on such columns reach no
+file then. Design: docs/design/0187-options-of-reads-and-casts.md.
+
+Only footers tell the types. They are looked at, one of each commit, where the table's oldest schema leaves open whether a column was ever
+widened: types of a table never become narrower.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import pyarrow as pa
 import pyarrow.types as pt
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import IntegerType, StructField, StructType
 
 from pyhudi.cache import LruCache
 from pyhudi.codec.actions.archived_v1 import ARCHIVE_FILE
@@ -30,9 +38,14 @@ from pyhudi.spark.scan.partition_columns import partition_columns
 from pyhudi.spec.files.file_group import BaseFile
 from pyhudi.spec.instant import Action
 from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.spec.table.table_keys import BOOTSTRAP_BASE_PATH
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.instant_details import load_commit_metadata
 
+#: The types as which the data columns of a file are read.
+_Types: TypeAlias = tuple[pa.DataType, ...]
+#: The partition column of a scan of files with floats and files with doubles; see `PromotedPart.forms`.
+FORM: Final = StructField("_pyhudi_form", IntegerType(), nullable=False)
 _THREADS: Final = 16
 _NATIVE: Final = frozenset({(pa.int32(), pa.int64()), (pa.int32(), pa.float64()), (pa.binary(), pa.string()), (pa.string(), pa.binary())})
 #: Files never change, nor does the first commit of a table: schemas of files, and of the first commit by the first active instant.
@@ -45,7 +58,8 @@ class PromotedPart:
     """The files whose columns have the same types, as far as Spark does not read them under the table's.
 
     `columns` are the table's data columns with those types, `values` SQL for each of them, which needs `with_powers` for `floats`. `keys`
-    are those of files or commits that are here; files of no other part are with the one that `is_today`.
+    are those of files or commits that are here; files of no other part are with the one that `is_today`. Of these, `forms` tells by file or
+    commit what the column `FORM` holds where floats are stored for doubles; elsewhere it holds 0.
     """
 
     columns: pa.Schema
@@ -53,16 +67,21 @@ class PromotedPart:
     keys: frozenset[str]
     is_today: bool = False
     floats: tuple[str, ...] = ()
+    forms: Mapping[str, int] = dataclasses.field(default_factory=dict, hash=False)
 
     @property
     def identity(self) -> str:
         """A text that differs between the parts of a table."""
-        text = repr((self.is_today, sorted(self.keys), self.columns.to_string()))
+        text = repr((self.is_today, sorted(self.keys), self.columns.to_string(), sorted(self.forms.items())))
         return f"types {hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
     def holds(self, file: BaseFile) -> bool:
         """Tell whether a file belongs to the part."""
         return self.is_today != (file.path in self.keys or file.name.instant in self.keys)
+
+    def form_of(self, file: BaseFile) -> int:
+        """Return what `FORM` is for a file of the part."""
+        return self.forms.get(file.path) or self.forms.get(file.name.instant, 0)
 
 
 def promoted_parts(snapshot: Snapshot) -> list[PromotedPart]:
@@ -77,15 +96,43 @@ def promoted_parts(snapshot: Snapshot) -> list[PromotedPart]:
     in_files = _columns_of_files(columns, snapshot.config)
     if not any(_may_be_promoted(columns.field(name).type) for name in in_files) or _was_never_widened(snapshot, columns):
         return []
-    forms: dict[tuple[pa.DataType, ...], set[str]] = {}
-    for key, types in _stored_types(snapshot, columns, in_files):
-        if types != tuple(columns.types):
-            forms.setdefault(types, set()).add(key)
+    forms: dict[_Types, set[str]] = {}
+    bytes_of_forms: Counter[_Types] = Counter()
+    today = tuple(columns.types)
+    for key, types, size in _stored_types(snapshot, columns, in_files):
+        forms.setdefault(types, set()).add(key)
+        bytes_of_forms[types] += size
+    forms.pop(today, None)
     if not forms:
         return []
-    parts = [_part(columns, types, frozenset(keys)) for types, keys in forms.items()]
-    names = tuple((name, quote_name(name)) for name in columns.names)
-    return [*parts, PromotedPart(columns, names, frozenset().union(*forms.values()), is_today=True)]
+    joined = [] if snapshot.config.properties.get(BOOTSTRAP_BASE_PATH) else [one for one in forms if _differs_in_floats(one, columns)]
+    if sum(bytes_of_forms[one] for one in joined) <= bytes_of_forms[today]:
+        joined = []
+    parts = [_part(columns, types, frozenset(keys)) for types, keys in forms.items() if types not in joined]
+    return [*parts, _today(columns, frozenset().union(*(part.keys for part in parts)), [(one, forms[one]) for one in joined])]
+
+
+def _differs_in_floats(types: _Types, columns: pa.Schema) -> bool:
+    """Tell whether files differ from those of today by floats that are doubles today, and by nothing else."""
+    pairs = zip(types, columns.types, strict=True)
+    return all(stored == table or (pt.is_float32(stored) and pt.is_float64(table)) for stored, table in pairs)
+
+
+def _today(columns: pa.Schema, others: frozenset[str], joined: Sequence[tuple[_Types, Collection[str]]]) -> PromotedPart:
+    """Return the part of all files but `others`, among them those that have floats for doubles."""
+    floats: list[str] = []
+
+    def value(position: int, name: str) -> str:
+        numbers = ", ".join(str(number) for number, (types, _) in enumerate(joined, 1) if types[position] != columns.types[position])
+        if not numbers:
+            return quote_name(name)
+        is_float = f"{quote_name(FORM.name)} IN ({numbers})"
+        stored = f"IF({is_float}, CAST({quote_name(name)} AS FLOAT), NULL)"
+        return f"IF({is_float}, {exact_double(stored, floats)}, {quote_name(name)})"
+
+    values = tuple((name, value(position, name)) for position, name in enumerate(columns.names))
+    forms = {key: number for number, (_, keys) in enumerate(joined, 1) for key in keys}
+    return PromotedPart(columns, values, others, is_today=True, floats=tuple(floats), forms=forms)
 
 
 def _part(columns: pa.Schema, types: tuple[pa.DataType, ...], keys: frozenset[str]) -> PromotedPart:
@@ -139,20 +186,24 @@ def _columns_of_files(columns: pa.Schema, config: TableConfig) -> frozenset[str]
     return frozenset(columns.names) - frozenset(partition_columns(fields, config).names)
 
 
-def _stored_types(snapshot: Snapshot, columns: pa.Schema, in_files: frozenset[str]) -> Iterator[tuple[str, tuple[pa.DataType, ...]]]:
-    """Yield, for each commit or file, the types as which Spark shall read its columns."""
+def _stored_types(snapshot: Snapshot, columns: pa.Schema, in_files: frozenset[str]) -> Iterator[tuple[str, _Types, int]]:
+    """Yield, for each commit or file, the types as which Spark shall read its columns, and the bytes of its files."""
     instants = snapshot.timeline.with_archived().data_instants()
     replaced = {instant.requested for instant in instants if instant.action is Action.REPLACE_COMMIT}
     samples: dict[str, BaseFile] = {}
+    sizes: Counter[str] = Counter()
     for path in snapshot.partition_paths:
         for one in snapshot.slices(path):
             if one.base is not None:
                 # A clustering may put row groups of several schemas together as they are.
-                samples.setdefault(one.base.path if one.base.name.instant in replaced else one.base.name.instant, one.base)
+                key = one.base.path if one.base.name.instant in replaced else one.base.name.instant
+                samples.setdefault(key, one.base)
+                sizes[key] += one.base.size
     schemas = LocalEngine(_THREADS).run(lambda file: _footer_schema(snapshot.storage, file), list(samples.values()))
     for key, stored in zip(samples, schemas, strict=True):
         shared = in_files & set(stored.names)
-        yield key, tuple(_read_as(stored.field(one.name).type, one.type) if one.name in shared else one.type for one in columns)
+        types = tuple(_read_as(stored.field(one.name).type, one.type) if one.name in shared else one.type for one in columns)
+        yield key, types, sizes[key]
 
 
 def _footer_schema(storage: Storage, file: BaseFile) -> pa.Schema:

@@ -25,7 +25,7 @@ from pyhudi.spark.jvm.parquet_options import parquet_options
 from pyhudi.spark.jvm.spark_types import spark_schema
 from pyhudi.spark.scan.default_partitions import PartitionSet, partition_sets
 from pyhudi.spark.scan.explain_hook import remember
-from pyhudi.spark.scan.file_index import ScanPart, SnapshotFileIndex, merges
+from pyhudi.spark.scan.file_index import ScanPart, SnapshotFileIndex, form_columns, merges
 from pyhudi.spark.scan.float_sql import with_powers
 from pyhudi.spark.scan.partition_columns import partition_columns
 from pyhudi.spark.scan.promoted_files import PromotedPart, promoted_parts
@@ -109,7 +109,7 @@ def _scan_part(
     index = SnapshotFileIndex(session, snapshot, partitioned_by, merge_folder, part, partitions, skeletons)
     remember(index)
     plan_schema = StructType([*fields.fields, *missing])
-    plan = _visible_rows(session, snapshot, index, plan_schema, skeletons)
+    plan = _visible_rows(session, snapshot, index, StructType([*plan_schema.fields, *form_columns(part)]), skeletons)
     if isinstance(snapshot, ChangedRows):
         plan = _of_the_span(session, plan, snapshot.written)
     classic = jvm.companion(session, "classic.Dataset")

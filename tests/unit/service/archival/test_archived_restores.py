@@ -11,6 +11,7 @@ from pyhudi import HudiTable
 from pyhudi.codec.actions.rollback_codec import decode_restore_metadata
 from pyhudi.service.archival import move_to_archive
 from pyhudi.spec.actions.rollback import RollbackMetadata
+from pyhudi.spec.instant import Action
 from pyhudi.timeline.archived_v1_timeline import archived_instants
 from pyhudi.timeline.instant_details import load_action_metadata
 from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
@@ -93,7 +94,7 @@ def test_archival_that_was_cut_before_the_restore_was_deleted_is_finished(tmp_pa
     assert active(table) == []
     table = HudiTable.open(tmp_path / "t")
     archived = [done.instant.action for done in archived_instants(table.storage, table.config, read_rows)]
-    assert archived.count("rollback") == 1
+    assert archived.count(Action.ROLLBACK) == 1
 
 
 @pytest.mark.parametrize("kind", ["MERGE_ON_READ", "COPY_ON_WRITE"])
