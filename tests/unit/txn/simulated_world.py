@@ -115,14 +115,19 @@ class SimulatedStorage(InterceptedStorage):
         folder, _, name = call.path.rpartition("/")
         completes = call.method == "create" and folder == ".hoodie/timeline" and "_" in name
         self._pass_time(may_be_held_up=not completes)
-        if self.world.checked == self.number:
-            self.world.checked = None
+        try:
+            return self._take_effect(call, effect, name if completes else None)
+        finally:
+            if self.world.checked == self.number:  # until then no other process lets the lock expire
+                self.world.checked = None
+
+    def _take_effect(self, call: Call, effect: Callable[[], T], completed: str | None) -> T:
         kind = self._chance.random() if self._chance.random() < self._troubles.failing else 1.0
         if kind < 0.5:
             raise StorageError(f"{call} failed on purpose")
         answer = effect()
-        if completes:
-            self.world.published.append(name)
+        if completed is not None:
+            self.world.published.append(completed)
         if kind < 1.0 and call.method in CHANGING_CALLS:
             raise StorageError(f"{call} was done and failed on purpose")
         return answer
