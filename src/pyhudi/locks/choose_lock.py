@@ -30,6 +30,7 @@ from pyhudi.storage.remote.cloud_storage import CloudStorage
 from pyhudi.storage.storage_protocol import HeldLock, Storage
 
 PROVIDER: Final = "hoodie.write.lock.provider"
+_MODE: Final = "hoodie.write.concurrency.mode"
 CLOCK_SKEW: Final = "hoodie.time.generator.max_expected_clock_skew_ms"
 _IN_PROCESS: Final = "InProcessLockProvider"
 _PACKAGE: Final = "org.apache.hudi.client.transaction.lock."
@@ -113,6 +114,8 @@ def lock_provider(options: Options, default: str = "") -> LockProvider | None:
     name = options.text(PROVIDER).strip()
     full_names = {_PACKAGES.get(one, _PACKAGE) + one: one for one in (_IN_PROCESS, *_PROVIDERS)}
     simple_name = full_names.get(name, name)
+    if not simple_name and _has_servers_of_zookeeper(options):
+        simple_name = zookeeper_lock.CLASS
     simple_name = default if default and simple_name in ("", _IN_PROCESS) else simple_name
     _check_families(options, custom_lock.CLASS if is_custom(name) else simple_name)
     if simple_name in ("", _IN_PROCESS):
@@ -125,6 +128,12 @@ def lock_provider(options: Options, default: str = "") -> LockProvider | None:
             " name that is registered by pyhudi.register_lock_provider."
         )
     return _PROVIDERS[simple_name](options)
+
+
+def _has_servers_of_zookeeper(options: Options) -> bool:
+    """Tell whether one of several writers names servers of ZooKeeper, whose provider is the default of `HoodieLockConfig`."""
+    is_alone = options.text(_MODE).strip().upper() in ("", "SINGLE_WRITER")
+    return not is_alone and bool(options.text(zookeeper_lock.URL).strip())
 
 
 def _default_class(storage: Storage) -> str:

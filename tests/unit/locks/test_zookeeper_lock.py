@@ -35,6 +35,13 @@ def test_options_say_where_the_node_is() -> None:
     assert provider_of(**IMPLICIT, **SERVERS) == ZooKeeperProvider("zk:2181")
 
 
+def test_one_of_several_writers_that_names_servers_has_the_default_class_of_hudi() -> None:
+    of_two = {"hoodie.write.concurrency.mode": "optimistic_concurrency_control", **SERVERS, **BASE}
+    assert provider_of(**of_two) == ZooKeeperProvider("zk:2181", "/hudi/locks")
+    with pytest.raises(OptionError, match="is an option of ZookeeperBasedLockProvider"):
+        provider_of(**{**of_two, "hoodie.write.concurrency.mode": "single_writer"})
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
