@@ -8,8 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 
 from pyhudi import HudiTable
+from pyhudi.cli.main import main
 from pyhudi.errors import CatalogError, OptionError
 from pyhudi.spec.options import resolve
 from pyhudi.sync import SyncedTable
@@ -69,6 +71,17 @@ def test_a_table_is_described_as_in_a_metastore(glue, sync, table, tmp_path: Pat
         ("oslo",): f"file:{table.storage.uri}/oslo",
         ("rome",): f"file:{table.storage.uri}/rome",
     }
+
+
+def test_the_command_registers_a_table(glue: dict[str, str], table: HudiTable, tmp_path: Path) -> None:
+    database = f"by_command_{tmp_path.name}"
+    stated = {**glue, f"{GLUE}.database_name": database}
+    flags = [word for name, value in stated.items() if name != f"{HIVE}.mode" for word in ("--hoodie-conf", f"{name}={value}")]
+    done = CliRunner().invoke(main, ["sync", "glue", table.storage.uri, *flags])
+    assert done.exit_code == 0, done.output
+    assert partitions(glue, database).keys() == {("oslo",), ("rome",)}
+    again = CliRunner().invoke(main, ["sync", "glue", table.storage.uri, *flags, "--json"])
+    assert (again.exit_code, "unchanged" in again.output or '"added": 0' in again.output) == (0, True), again.output
 
 
 def test_later_commits_change_columns_and_partitions(glue, sync, table, tmp_path: Path) -> None:

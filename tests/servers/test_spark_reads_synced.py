@@ -44,3 +44,5 @@ def test_a_session_reads_by_name_and_one_without_pyhudi_is_told(metastore: str, 
     assert answers["plain_rides"] == [[5, 5.0, "oslo"]]
     assert answers["written"] == [[7, 7.0, "lima"]]
     assert Synced(cow, metastore, "rides").partitions("cow").keys() == {("lima",), ("oslo",), ("rome",)}
+    assert answers["hudi_cow"] == [["row_1", "bob", "2021/01/01"], ["row_2", "john", "2021/01/01"], ["row_3", "tom", "2021/01/02"]]
+    assert Synced(cow, metastore, "rides").partitions("hudi_cow").keys() == {("2021/01/01",), ("2021/01/02",)}
