@@ -308,3 +308,19 @@ def test_columns_without_an_order_are_refused_by_name(name: str) -> None:
     table.insert([{"id": 1, "at": None}])
     with pytest.raises(OptionError, match=f"'{name}'"):
         table.services.cluster(options={f"{PREFIX}sort.columns": name})
+
+
+def test_plan_of_a_filter_opens_fewer_files_once_the_table_is_clustered_by_its_column() -> None:
+    """Before, each file holds fares from one end to the other; after, one file of each partition holds those that are asked for."""
+    table, condition = make(), "fare < 10"
+    table.upsert(rides(0, 1), QUIET | {"hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "true"})
+    rows = table.to_arrow(filter=condition).sort_by("id").to_pylist()
+    before = [file for file in table.inspect.plan(condition).to_pylist() if file["kind"] == "base"]
+    assert [file["read"] for file in before] == [True] * 8
+    size = str(sum(file["bytes"] for file in before) // 8)
+    table.services.cluster(options=SORT | {f"{PREFIX}small.file.limit": "1000000000", f"{PREFIX}target.file.max.bytes": size})
+    after = table.inspect.plan(condition).to_pylist()
+    assert len(after) > 8
+    assert sum(file["read"] for file in after) == 2
+    assert {file["ruled_out_by"] for file in after if not file["read"]} == {"column_stats"}
+    assert table.to_arrow(filter=condition).sort_by("id").to_pylist() == rows
