@@ -8,6 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import col, lit
 
+from pyhudi.errors import UnsupportedError
+
 pytestmark = pytest.mark.spark
 
 COLUMNS = ["ts", "uuid", "rider", "driver", "fare", "city"]
@@ -111,3 +113,40 @@ def test_sql_quick_start(spark: SparkSession) -> None:
     assert spark.sql("SELECT * FROM hudi_table_changes('hudi_table', 'latest_state', 'earliest')").count() == 4
     assert {row.op for row in spark.sql("SELECT * FROM hudi_table_changes('hudi_table', 'cdc', 'earliest')").collect()} == {"i", "u", "d"}
     spark.sql("DROP TABLE hudi_table PURGE")
+
+
+def test_quick_start_of_the_releases_up_to_0_13(spark: SparkSession, tmp_path: Path) -> None:
+    """Its rows come from a Java class of the jar."""
+    utils = spark.sparkContext._jvm.org.apache.hudi.QuickstartUtils  # type: ignore[union-attr]
+    table_name, base_path, generator = "hudi_trips_cow", f"file://{tmp_path}/hudi_trips_cow", utils.DataGenerator()
+    options = {
+        "hoodie.table.name": table_name,
+        "hoodie.datasource.write.recordkey.field": "uuid",
+        "hoodie.datasource.write.partitionpath.field": "partitionpath",
+        "hoodie.datasource.write.table.name": table_name,
+        "hoodie.datasource.write.operation": "upsert",
+        "hoodie.datasource.write.precombine.field": "ts",
+        **utils.getQuickstartWriteConfigs(),
+    }
+    inserts = utils.convertToStringList(generator.generateInserts(10))
+    frame = spark.read.json(spark.sparkContext.parallelize(inserts, 2))
+    frame.write.format("hudi").options(**options).mode("overwrite").save(base_path)
+    assert set(fares(spark, base_path)) == {"rider-213"}
+    updates = utils.convertToStringList(generator.generateUpdates(10))
+    frame = spark.read.json(spark.sparkContext.parallelize(updates, 2))
+    frame.write.format("hudi").options(**options).mode("append").save(base_path)
+    rows = spark.read.format("hudi").load(base_path)
+    assert rows.count() == generator.getNumExistingKeys() == 10
+    deletes = [(row.uuid, row.partitionpath) for row in rows.select("uuid", "partitionpath").limit(2).collect()]
+    deleted = spark.sparkContext.parallelize(deletes).toDF(["uuid", "partitionpath"]).withColumn("ts", lit(0.0))
+    deleted.write.format("hudi").options(**{**options, "hoodie.datasource.write.operation": "delete"}).mode("append").save(base_path)
+    assert spark.read.format("hudi").load(base_path).count() == 8
+
+
+def test_other_java_classes_of_hudi_are_refused_by_name(spark: SparkSession) -> None:
+    jvm = spark.sparkContext._jvm
+    with pytest.raises(UnsupportedError, match=r"org\.apache\.hudi\.HoodieDataSourceHelpers is a class of Apache Hudi's jar"):
+        jvm.org.apache.hudi.HoodieDataSourceHelpers.latestCommit("fs", "path")  # type: ignore[union-attr]
+    with pytest.raises(UnsupportedError, match=r"HoodieTableMetaClient"):
+        jvm.org.apache.hudi.common.table.HoodieTableMetaClient.builder()  # type: ignore[union-attr]
+    assert jvm.java.lang.Math.abs(-1) == 1  # type: ignore[union-attr]

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.conf import RuntimeConfig
 
 from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.spark import jar_classes
 from pyhudi.spark.enabled_sessions import is_any_enabled, is_enabled, mark_disabled, mark_enabled, states_enabled
 from pyhudi.spark.jvm import error_translation
 from pyhudi.spark.jvm.patches import Hook, replace_method, restore_all
@@ -126,6 +127,7 @@ def _install(sql: SqlRunner) -> None:
     stream_writer_hooks.install(is_enabled)
     frame_write.install()
     error_translation.install()
+    jar_classes.install()
     use_settings_of(s3a_settings)
     replace_method(SparkSession, "sql", _sql_hook(sql))
     replace_method(SparkSession, "newSession", _new_session)
