@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from pyhudi import HudiTable
 from pyhudi.clients.metastore_client import MetastoreClient, connect
 from pyhudi.sync import SyncedTable
 
 HIVE = "hoodie.datasource.hive_sync"
+SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string()})
 
 
 @dataclass
@@ -54,3 +58,18 @@ class Synced:
             return {tuple(one.values): one.sd.location for one in client.calls.get_partitions(self.database, name, -1)}
         finally:
             client.close()
+
+
+def new_trips(
+    metastore: str, folder: Path, prefix: str, schema: pa.Schema = SCHEMA, *, options: Mapping[str, str] | None = None, **arguments: Any
+) -> Synced:
+    """A table of no rows, partitioned by city; its database is named after the prefix and the folder."""
+    given = {"name": "trips", "keys": ["id"], "partition_by": ["city"], **arguments}
+    table = HudiTable.create(folder / "trips", schema, **given)
+    return Synced(table, metastore, f"{prefix}_{folder.name}".lower(), dict(options or {}))
+
+
+def fill(one: Synced) -> Synced:
+    """Give a table two partitions of one row."""
+    one.table.upsert([{"id": 1, "city": "oslo"}, {"id": 2, "city": "rome"}])
+    return one

@@ -6,6 +6,7 @@ import logging
 import shutil
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,9 @@ import pytest
 from pyhudi import HudiTable
 from pyhudi.errors import CatalogError
 from pyhudi.sync.server_client import ServerClient
-from tests.servers.synced import HIVE, Synced
+from tests.servers.synced import HIVE, Synced, fill, new_trips
 from tests.slow_cases import slow_cases
 
-SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string()})
 RECREATE = f"{HIVE}.recreate_table_on_error"
 MANAGED = {f"{HIVE}.create_managed_table": "true"}
 
@@ -27,19 +27,12 @@ MANAGED = {f"{HIVE}.create_managed_table": "true"}
 def synced(metastore: str, tmp_path: Path) -> Callable[..., Synced]:
     """Makes a table with two partitions; its options say that it is not Spark's, whose server changes no such table by SQL."""
 
-    def make(schema: pa.Schema = SCHEMA, **arguments: Any) -> Synced:
-        given = {"name": "trips", "keys": ["id"], "partition_by": ["city"], **arguments}
-        table = HudiTable.create(tmp_path / "trips", schema, **given)
-        return Synced(table, metastore, f"defects_{tmp_path.name}".lower(), {f"{HIVE}.sync_as_datasource": "false"})
-
-    return make
+    return partial(new_trips, metastore, tmp_path, "defects", options={f"{HIVE}.sync_as_datasource": "false"})
 
 
 @pytest.fixture
 def filled(synced: Callable[..., Synced]) -> Synced:
-    one = synced()
-    one.table.upsert([{"id": 1, "city": "oslo"}, {"id": 2, "city": "rome"}])
-    return one
+    return fill(synced())
 
 
 def ways(server: str) -> dict[str, dict[str, str]]:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from pyhudi import HudiTable
 from pyhudi.errors import CatalogError
 from pyhudi.sync.hive_metastore import HiveMetastore
 from tests.servers.java_server import free_port, hive_metastore
-from tests.servers.synced import HIVE, Synced
+from tests.servers.synced import HIVE, Synced, fill, new_trips
 
-SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string()})
 ENABLE = {f"{HIVE}.enable": "true"}
 
 
@@ -24,19 +23,12 @@ ENABLE = {f"{HIVE}.enable": "true"}
 def synced(metastore: str, tmp_path: Path) -> Callable[..., Synced]:
     """Makes a table and says where it is synchronised."""
 
-    def make(schema: pa.Schema = SCHEMA, **arguments: Any) -> Synced:
-        given = {"name": "trips", "keys": ["id"], "partition_by": ["city"], **arguments}
-        table = HudiTable.create(tmp_path / "trips", schema, **given)
-        return Synced(table, metastore, f"unusual_{tmp_path.name}".lower())
-
-    return make
+    return partial(new_trips, metastore, tmp_path, "unusual")
 
 
 @pytest.fixture
 def filled(synced: Callable[..., Synced]) -> Synced:
-    one = synced()
-    one.table.upsert([{"id": 1, "city": "oslo"}, {"id": 2, "city": "rome"}])
-    return one
+    return fill(synced())
 
 
 def test_properties_of_the_serde_that_another_changed(filled: Synced) -> None:

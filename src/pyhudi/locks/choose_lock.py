@@ -21,7 +21,7 @@ from pyhudi.locks.lock_provider import LockProvider
 from pyhudi.locks.provided_storage import ProvidedStorage
 from pyhudi.locks.storage_lock import storage_provider
 from pyhudi.locks.zookeeper_lock import implicit_zookeeper_provider, zookeeper_provider
-from pyhudi.spec.config.concurrency_keys import CUSTOM_LOCK
+from pyhudi.spec.config.concurrency_keys import CUSTOM_LOCK, MODE
 from pyhudi.spec.options import Options, resolve
 from pyhudi.storage.defaults_file import default_options
 from pyhudi.storage.open_storage import open_storage
@@ -30,7 +30,6 @@ from pyhudi.storage.remote.cloud_storage import CloudStorage
 from pyhudi.storage.storage_protocol import HeldLock, Storage
 
 PROVIDER: Final = "hoodie.write.lock.provider"
-_MODE: Final = "hoodie.write.concurrency.mode"
 CLOCK_SKEW: Final = "hoodie.time.generator.max_expected_clock_skew_ms"
 _IN_PROCESS: Final = "InProcessLockProvider"
 _PACKAGE: Final = "org.apache.hudi.client.transaction.lock."
@@ -132,7 +131,7 @@ def lock_provider(options: Options, default: str = "") -> LockProvider | None:
 
 def _has_servers_of_zookeeper(options: Options) -> bool:
     """Tell whether one of several writers names servers of ZooKeeper, whose provider is the default of `HoodieLockConfig`."""
-    is_alone = options.text(_MODE).strip().upper() in ("", "SINGLE_WRITER")
+    is_alone = options.text(MODE).strip().upper() in ("", "SINGLE_WRITER")
     return not is_alone and bool(options.text(zookeeper_lock.URL).strip())
 
 

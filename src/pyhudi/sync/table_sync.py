@@ -27,7 +27,7 @@ from pyhudi.txn.release import VERSION
 _log = logging.getLogger(__name__)
 RECREATE: Final = "hoodie.datasource.hive_sync.recreate_table_on_error"
 _WRITER: Final = "hudi_writer_version"
-#: How often a sync looks again at most; beside a writer that never rests, the next sync goes on.
+#: How often a sync looks again at most; while a concurrent writer never rests, the next sync goes on.
 _MORE_ROUNDS: Final = 3
 
 

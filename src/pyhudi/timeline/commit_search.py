@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from operator import itemgetter
 
+from pyhudi.codec.avro.avro_container import MAGIC, SYNC_LENGTH
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table.table_config import TableConfig
@@ -22,7 +23,7 @@ _FEW = 12
 #: File ids are UUIDs, or begin with the eight digits of a bucket: so many characters come before their first hyphen.
 _FIRST_PART = 8
 _end_of = itemgetter(slice(-_FIRST_PART, None))
-_AVRO_MAGIC, _CODEC_KEY, _NO_CODEC, _SYNC_BYTES = b"Obj\x01", b"avro.codec", b"avro.codec\x08null", 16
+_CODEC_KEY, _NO_CODEC = b"avro.codec", b"avro.codec\x08null"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ def _plain_record(content: bytes) -> bytes | None:
     """Return the part of a file in which names are as they are: after the header of an Avro container without compression, that ends as it
     should; None for other files.
     """
-    header = content.find(content[-_SYNC_BYTES:])
-    if header >= len(content) - _SYNC_BYTES or not content.startswith(_AVRO_MAGIC):
+    header = content.find(content[-SYNC_LENGTH:])
+    if header >= len(content) - SYNC_LENGTH or not content.startswith(MAGIC):
         return None
     return content[header:] if content.find(_CODEC_KEY, 0, header) < 0 or content.find(_NO_CODEC, 0, header) >= 0 else None

@@ -89,13 +89,17 @@ def read_action(storage: Storage, config: TableConfig, instant: Instant) -> obje
         CorruptTableError: the bytes are not what such a file holds.
         FileNotFoundError: there is no such file.
     """
-    return _decode_details(storage, config, instant, read_bytes(storage, config, instant), partial(decode, instant.action, instant.state))
+    return decode_action_of(storage, config, instant, read_bytes(storage, config, instant))
+
+
+def decode_action_of(storage: Storage, config: TableConfig, instant: Instant, data: bytes) -> object:
+    """Return the payload in the file of any action; errors as in `read_action`."""
+    return _decode_details(storage, config, instant, data, partial(decode, instant.action, instant.state))
 
 
 def load_action_metadata(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> object:
     """Return the same of an instant of a timeline; errors as in `read_details` and `read_action`."""
-    content = read_details(storage, config, timeline, instant)
-    return _decode_details(storage, config, instant, content, partial(decode, instant.action, instant.state))
+    return decode_action_of(storage, config, instant, read_details(storage, config, timeline, instant))
 
 
 def _commit(instant: Instant, data: bytes) -> CommitMetadata:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from pyhudi.errors import OptionError, UnsupportedError, did_you_mean
+from pyhudi.spec.config.concurrency_keys import MODE
 from pyhudi.spec.options import Options
 
-MODE: Final = "hoodie.write.concurrency.mode"
 STRATEGY: Final = "hoodie.write.lock.conflict.resolution.strategy"
 RETRIES: Final = "hoodie.write.num.retries.on.conflict.failures"
 #: How often a non-blocking write is repeated unless the option says so.

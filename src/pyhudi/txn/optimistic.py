@@ -19,13 +19,14 @@ from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.metadata_table.format.metadata_settings import MetadataSettings
 from pyhudi.schema.internal.schema_history import SchemaHistory
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
+from pyhudi.spec.config.concurrency_keys import MODE
 from pyhudi.spec.instant import Action
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.commit_checks import check_nothing_planned
 from pyhudi.txn.completing_write import CompletingWrite
-from pyhudi.txn.concurrency import MODE, STRATEGY, Concurrency, ConcurrencyMode, ConflictStrategy
+from pyhudi.txn.concurrency import STRATEGY, Concurrency, ConcurrencyMode, ConflictStrategy
 from pyhudi.txn.conflicts.early_detection import ConflictDetector, EarlyDetection
 from pyhudi.txn.failed_writes_policy import FailedWritesSettings
 from pyhudi.txn.ids import Ids

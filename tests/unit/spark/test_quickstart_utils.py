@@ -7,7 +7,8 @@ import json
 import pytest
 
 from pyhudi.errors import UsageError
-from pyhudi.spark.input.quickstart_utils import DataGenerator, JavaRandom, QuickstartUtils
+from pyhudi.javacompat.java_random import JavaRandom
+from pyhudi.spark.input.quickstart_utils import DataGenerator, QuickstartUtils
 
 
 def test_rides_are_those_of_the_guides() -> None:

@@ -130,14 +130,11 @@ class PageRows:
         return values.take(pa.array(indices - pages.starts[numbers][at] + (np.cumsum(counts) - counts)[at]))
 
     @cached_property
-    def _footer(self) -> ThriftStruct:
-        return self._read_footer()
-
-    @cached_property
     def _columns(self) -> dict[str, Column]:
         return flat_columns(self._footer)
 
-    def _read_footer(self) -> ThriftStruct:
+    @cached_property
+    def _footer(self) -> ThriftStruct:
         size = self._source.size()
         tail = self._source.read_at(min(size, _TAIL_READ), max(0, size - _TAIL_READ))
         length = footer_length(tail, self._what)

@@ -9,16 +9,16 @@ from __future__ import annotations
 from typing import Final
 
 from pyhudi.codec.actions.rollback_codec import encode_rollback_metadata
+from pyhudi.codec.avro.avro_container import SYNC_LENGTH
 from pyhudi.spec.actions.restore import RestoreMetadata
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.archived_timeline_lsm import ArchivedRow
-from pyhudi.timeline.instant_details import read_action, read_bytes
+from pyhudi.timeline.instant_details import decode_action_of, read_bytes
 
 #: Actions that Apache Hudi does not archive.
 NEVER_BY_HUDI: Final = frozenset({Action.RESTORE, Action.INDEXING})
-_SYNC_BYTES: Final = 16
 
 
 def hides_archived(layout: int, *, is_merge_on_read: bool) -> bool:
@@ -41,7 +41,7 @@ def row_of_restore(storage: Storage, config: TableConfig, restore: Instant, comp
     Raises:
         CorruptTableError: the file of the restore is damaged.
     """
-    done = read_action(storage, config, restore)
-    sync = read_bytes(storage, config, restore)[-_SYNC_BYTES:]  # that of the container it was in
+    data = read_bytes(storage, config, restore)
+    done, sync = decode_action_of(storage, config, restore, data), data[-SYNC_LENGTH:]  # the marker of the container it was in
     metadata = encode_rollback_metadata(done.as_rollback(), sync=sync) if isinstance(done, RestoreMetadata) else None
     return ArchivedRow(restore.requested, completed, Action.ROLLBACK.value, metadata)

@@ -85,7 +85,7 @@ def table_query(session: SparkSession, *, whole: bool = False) -> SnapshotQuery:
     """
     options = _of_reads(session)
     if whole:
-        return replace(snapshot_query(options), mode="snapshot", merges_logs=True, takes_path_values=False)
+        return _of_all_rows(options)
     if is_incremental(options):
         raise UnsupportedError(
             f"{QUERY_TYPE}=incremental is not served as a setting of a session: ask hudi_table_changes('table', 'latest_state', '<begin>')"
@@ -120,7 +120,7 @@ def changes_of_session(session: SparkSession, query: ChangesQuery) -> ChangesQue
     return replace(
         query,
         until=options.get(END) if query.until is None else query.until,
-        reading=replace(snapshot_query(options), mode="snapshot", merges_logs=True, takes_path_values=False),
+        reading=_of_all_rows(options),
         by_requested=goes_by_requested(options, TIMES_OF_VERSION),
         holes=holes_policy(options),
         may_scan=options.flag(FULL_SCAN),
@@ -133,6 +133,11 @@ def shows_whole(session: SparkSession) -> bool:
     """Tell whether the session's own reads of tables show all rows, too."""
     options = _of_reads(session)
     return not is_incremental(options) and snapshot_query(options).shows_all_rows
+
+
+def _of_all_rows(options: Options) -> SnapshotQuery:
+    """Return the query of all rows that there are, found and read as the options say."""
+    return replace(snapshot_query(options), mode="snapshot", merges_logs=True, takes_path_values=False)
 
 
 def _of_reads(session: SparkSession, keys: Sequence[str] = _OF_READS) -> Options:

@@ -271,7 +271,7 @@ class SnapshotFileIndex:
         return self._skeletons is not Skeletons.ALONE and (self._part is None or self._part.is_today)
 
     def _hidden_values(self, file: BaseFile | None) -> Strings:
-        """Return the values of the partition columns beside the table's for a base file, or for rows merged from log files."""
+        """Return the values of the hidden partition columns for a base file, or for rows merged from log files."""
         form: Strings = ()
         if isinstance(self._part, PromotedPart) and self._part.forms:
             form = (str(self._part.form_of(file)) if file is not None else _OF_TODAY,)
@@ -321,7 +321,7 @@ class SnapshotFileIndex:
 
 
 def form_columns(part: ScanPart | None) -> list[StructField]:
-    """Return the partition column that a part of a scan has beside the table's when its files have several forms."""
+    """Return the hidden partition column that a part of a scan has when its files have several forms."""
     return [FORM] if isinstance(part, PromotedPart) and part.forms else []
 
 

@@ -1,7 +1,7 @@
 """A scan of a bootstrapped table: Spark's own scan of the source files in the place of their skeletons, and of the other base files.
 
 Rules: RFC-12; docs/format/bootstrap.md#reading. Columns are pruned and filters pushed as for any other file; nothing is shuffled. The
-format of the scan (`java/hudi/SkeletonFormat.java`) puts the meta columns of a skeleton beside the rows of its source, inside tasks. Two
+format of the scan (`java/hudi/SkeletonFormat.java`) adds the meta columns of a skeleton to the rows of its source, inside tasks. Two
 hidden partition columns tell it which file is whose. Design: docs/design/0184-skeletons-in-sparks-scan.md.
 """
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, refused, served
 
+#: Whether others write at the same time.
+MODE = "hoodie.write.concurrency.mode"
 #: The options that a lock provider in Python defines itself.
 CUSTOM_LOCK = "hoodie.write.lock.custom.**"
 
 CONCURRENCY: tuple[ConfigKey, ...] = (
     served(
-        "hoodie.write.concurrency.mode",
+        MODE,
         "SINGLE_WRITER: one writer after the other. OPTIMISTIC_CONCURRENCY_CONTROL: writers work side by side, and of two that changed the"
         " same file groups the second one to commit fails. NON_BLOCKING_CONCURRENCY_CONTROL: writers append to the same buckets of a"
         " merge-on-read table side by side, and all of them commit.",

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pyhudi.errors import HudiError, OptionError, UnsupportedError, WriteConflictError
+from pyhudi.spec.config.concurrency_keys import MODE
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.files.marker import TEMP_FOLDER
 from pyhudi.spec.instant import Action
@@ -23,7 +24,7 @@ from pyhudi.timeline.clock import Clock
 from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.timeline import Timeline
-from pyhudi.txn.concurrency import MODE, ConcurrencyMode, concurrency_mode
+from pyhudi.txn.concurrency import ConcurrencyMode, concurrency_mode
 from pyhudi.txn.heartbeat_settings import HeartbeatSettings, heartbeat_settings
 from pyhudi.txn.heartbeats import is_alive
 from pyhudi.txn.markers import marked_groups

@@ -9,9 +9,10 @@ from __future__ import annotations
 from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.index.index_options import BUCKET, TYPE, IndexOptions
 from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.config.concurrency_keys import MODE
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table.table_version import TableVersion
-from pyhudi.txn.concurrency import MODE, ConcurrencyMode
+from pyhudi.txn.concurrency import ConcurrencyMode
 
 _OTHERWISE = f"Leave {MODE} out, or set it to {ConcurrencyMode.OPTIMISTIC}, for all writers of the table."
 
