@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -18,7 +18,6 @@ from pyhudi.index.resolve_index import BatchKeys, is_laid_out_by_keys
 from pyhudi.index.rows import TaggedRows
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN
 from pyhudi.kernels.tasks.write_task import TaskResult
-from pyhudi.keygen.choose_generator import key_generator
 from pyhudi.markers.marker_route import MarkerRoute
 from pyhudi.schema.meta_columns import is_meta_column
 from pyhudi.spark.engine.task_engine import SparkEngine
@@ -29,7 +28,6 @@ from pyhudi.spark.writer.tagged_frame import group_rows
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.table.key_generator import KeyGeneratorType
 from pyhudi.table.open_table import OpenTable
-from pyhudi.write.bulk_insert_plan import BulkWrite
 from pyhudi.write.input.prepare_rows import require_columns
 from pyhudi.write.options.write_config import WriteConfig
 from pyhudi.write.pipeline.write_stage import TaggedBatch, WriteStage
@@ -152,9 +150,7 @@ class SparkStream:
         """Write the rows; the plan of a stream has no tasks."""
         assert plan.is_stream, "planned for a stream"
         stage, table = self.stage, self.stage.context.table
-        generator = key_generator(table.config, instant=stage.context.instant)
-        settings = replace(stage.config.writer, markers=markers)
-        work = BulkWrite(table.storage, stage.records, settings, table.config, generator, stage.context.instant)
+        work = stage.bulk_write(markers)
         frame = arrange(_data_columns(self.frame), stage.config.bulk, table.config)
         return bulk_write(frame, work, table.ids.file_prefix())
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 import pyarrow as pa
@@ -19,7 +19,6 @@ from pyhudi.index.rows import TaggedRows
 from pyhudi.kernels.base_file.iter_rows import StoredFile, iter_rows, row_query
 from pyhudi.kernels.base_file.stitched_rows import folder_values
 from pyhudi.kernels.tasks.write_task import TaskResult
-from pyhudi.keygen.choose_generator import key_generator
 from pyhudi.markers.marker_route import MarkerRoute
 from pyhudi.spec.files.bootstrap_source import FULL_BOOTSTRAP, BootstrapSource
 from pyhudi.storage.open_storage import open_source_folder
@@ -104,9 +103,7 @@ class SourceStream:
         """Copy the files; the plan of a stream has no tasks."""
         assert plan.is_stream, "planned for a stream"
         stage, table = self.stage, self.stage.context.table
-        generator = key_generator(table.config, instant=stage.context.instant)
-        settings = replace(stage.config.writer, markers=markers)
-        work = BulkWrite(table.storage, stage.records, settings, table.config, generator, stage.context.instant)
+        work = stage.bulk_write(markers)
         copy = functools.partial(_copy, work, self.source.columns, table.ids.file_prefix())
         tasks = copy_tasks(self.source.folders, stage.config.writer.max_file_bytes)
         return [result for of_task in self.source.engine.run(copy, tasks) for result in of_task]

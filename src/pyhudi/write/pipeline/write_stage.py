@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import pyarrow as pa
@@ -21,11 +21,13 @@ from pyhudi.index.resolve_index import BatchKeys, resolve_index
 from pyhudi.index.rows import TaggedRows
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.tasks.write_task import TaskResult
+from pyhudi.keygen.choose_generator import key_generator
 from pyhudi.markers.marker_route import MarkerRoute
 from pyhudi.spec.actions.commit import CommitMetadata, Operation
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.visibility import Visibility
 from pyhudi.txn.locked_table import TableState
+from pyhudi.write.bulk_insert_plan import BulkWrite
 from pyhudi.write.input.prepare_rows import TableSchema
 from pyhudi.write.options.validate_options import check_clustering, check_replacing
 from pyhudi.write.options.write_config import WriteConfig
@@ -96,6 +98,14 @@ class WriteStage:
         if tagging.looks_up and batch is not None:
             _log.info("%s of table %s asks the index %s: %s", rules.operation.value, view.config.name, resolved.index.name, resolved.reason)
         return tagging
+
+    def bulk_write(self, markers: MarkerRoute) -> BulkWrite:
+        """Return what the tasks of a stream need, which write the rows to new file groups as they come."""
+        context, table = self.context, self.context.table
+        generator = key_generator(table.config, instant=context.instant)
+        return BulkWrite(
+            table.storage, self.records, replace(self.config.writer, markers=markers), table.config, generator, context.instant
+        )
 
 
 class TaggedBatch(Protocol):
