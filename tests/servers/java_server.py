@@ -65,6 +65,7 @@ def hive_metastore(folder: Path, port: int, *, is_test: bool = True) -> Iterator
         "hive.async.log.enabled": "false",
         "derby.system.home": str(folder),
         "derby.system.durability": "test",  # a database of tests is not to survive a power cut: no waiting for the disk
+        "derby.locks.deadlockTimeout": "1",  # seconds until it looks whether two wait for each other; 20 of its own
         "javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={folder}/db;create=true",
         "javax.jdo.option.ConnectionDriverName": "org.apache.derby.iapi.jdbc.AutoloadedDriver",
         "hive.metastore.warehouse.dir": f"file://{folder}/warehouse",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import shutil
-import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,11 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pyhudi import HudiTable
 from pyhudi.errors import CatalogError
 from pyhudi.sync.server_client import ServerClient
 from tests.servers.synced import HIVE, Synced, fill, new_trips
-from tests.slow_cases import slow_cases
 
 RECREATE = f"{HIVE}.recreate_table_on_error"
 MANAGED = {f"{HIVE}.create_managed_table": "true"}
@@ -161,31 +158,3 @@ def test_entries_of_a_former_table_type_are_named(synced: Callable[..., Synced],
     assert "left over: trips_ro, trips_rt" in str(result)
     assert f"{one.database}.trips_ro, {one.database}.trips_rt" in caplog.text
     assert one.entry("trips").sd.inputFormat == "org.apache.hudi.hadoop.HoodieParquetInputFormat"
-
-
-@pytest.mark.parametrize("way", slow_cases(("hms", "jdbc"), {"jdbc"}))
-def test_syncs_at_a_time_all_succeed(filled: Synced, server: str, way: str) -> None:
-    """Four of a table that no catalog knows, and four after a commit that adds, drops and alters."""
-    filled.table.upsert([{"id": number, "city": f"c{number}"} for number in range(10, 30)])
-    options = ways(server)[way]
-    for round_number in range(2):
-        errors: list[BaseException] = []
-
-        def run(errors: list[BaseException] = errors) -> None:
-            try:
-                Synced(HudiTable.open(filled.table.storage.uri), filled.uri, filled.database, filled.options).sync(options)
-            except BaseException as error:  # noqa: BLE001 - shown below
-                errors.append(error)
-
-        threads = [threading.Thread(target=run) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert list(map(str, errors)) == []
-        expected = {(row["city"],) for row in filled.table.to_arrow(columns=["city"]).to_pylist()}
-        assert filled.partitions("trips").keys() == expected
-        assert filled.sync(options)[0].action == "unchanged"
-        filled.table.alter(add={f"fare{round_number}": pa.float64()})
-        filled.table.upsert([{"id": 100, "city": "new", **{f"fare{number}": 1.0 for number in range(round_number + 1)}}])
-        filled.table.delete(partitions=["c10", "c11"])

@@ -15,6 +15,7 @@ from pyhudi.errors import CatalogError
 from pyhudi.sync.hive_metastore import HiveMetastore
 from tests.servers.java_server import free_port, hive_metastore
 from tests.servers.synced import HIVE, Synced, fill, new_trips
+from tests.slow_cases import slow_cases
 
 ENABLE = {f"{HIVE}.enable": "true"}
 
@@ -88,14 +89,20 @@ def test_a_database_that_is_missing(filled: Synced) -> None:
     assert filled.sync(strict)[0].action == "unchanged"
 
 
-def test_more_than_a_thousand_partitions_and_most_of_them_dropped(synced: Callable[..., Synced]) -> None:
+@pytest.mark.parametrize(("number", "dropped"), [(120, 110), pytest.param(1200, 1100, marks=pytest.mark.slow)])
+def test_many_partitions_and_most_of_them_dropped(
+    synced: Callable[..., Synced], monkeypatch: pytest.MonkeyPatch, number: int, dropped: int
+) -> None:
+    """In several batches, of ten for the few."""
+    if number < 1000:
+        monkeypatch.setattr("pyhudi.sync.hive_metastore._SMALL_BATCH", 10)
     one = synced()
-    one.table.bulk_insert([{"id": number, "city": f"c{number:04}"} for number in range(1200)])
-    assert one.sync()[0].added == 1200
-    assert len(one.partitions("trips")) == 1200
-    one.table.delete(partitions=[f"c{number:04}" for number in range(1100)])
-    assert one.sync()[0].dropped == 1100
-    assert one.partitions("trips").keys() == {(f"c{number:04}",) for number in range(1100, 1200)}
+    one.table.bulk_insert([{"id": part, "city": f"c{part:04}"} for part in range(number)])
+    assert one.sync()[0].added == number
+    assert len(one.partitions("trips")) == number
+    one.table.delete(partitions=[f"c{part:04}" for part in range(dropped)])
+    assert one.sync()[0].dropped == dropped
+    assert one.partitions("trips").keys() == {(f"c{part:04}",) for part in range(dropped, number)}
     one.table.upsert([{"id": 1, "city": "c0001"}])
     assert one.sync()[0].added == 1
     assert one.sync({"hoodie.meta.sync.incremental": "false"})[0].action == "unchanged"
@@ -118,7 +125,7 @@ def test_partitions_that_another_dropped_or_added(filled: Synced) -> None:
     assert filled.partitions("trips").keys() == {("oslo",), ("rome",)}
 
 
-@pytest.mark.parametrize("call", ["create_table", "add_partitions", "set_properties"])
+@pytest.mark.parametrize("call", slow_cases(("create_table", "add_partitions", "set_properties"), {"create_table", "set_properties"}))
 def test_a_metastore_that_ends_between_two_calls_of_a_sync(
     filled: Synced, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
+from pyhudi.clients.repeated_calls import repeated
 from pyhudi.errors import CatalogError, OptionError
 
 _URIS: Final = "hoodie.datasource.hive_sync.metastore.uris"
@@ -48,6 +49,27 @@ class MetastoreClient:
         except thrift.TException as error:
             reason = getattr(error, "message", None) or str(error) or type(error).__name__
             raise CatalogError(f"the Hive metastore {self.uri} refused {action}: {reason}") from error
+
+    def repeat(self, action: str, call: Callable[[], _Result]) -> _Result:
+        """Run a call that does no harm when it is done twice, again while the metastore fails inside.
+
+        Its database lets one of two processes fail that change the same table or partitions at a time: as a `MetaException`, or as an
+        internal error, which says nothing more.
+
+        Raises:
+            CatalogError: it does not answer, refuses, or fails each time.
+        """
+
+        def attempt() -> _Result:
+            with self.translate_errors(action):
+                return call()
+
+        return repeated(attempt, self._failed_inside)
+
+    def _failed_inside(self, error: CatalogError) -> bool:
+        internal = importlib.import_module("thrift.Thrift").TApplicationException
+        cause = error.__cause__
+        return isinstance(cause, self.types.MetaException) or (isinstance(cause, internal) and cause.type == internal.INTERNAL_ERROR)
 
     def close(self) -> None:
         """End the connection."""

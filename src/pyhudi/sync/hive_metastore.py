@@ -1,12 +1,13 @@
 """A database of a Hive metastore (mode `hms`). Rules: `HMSDDLExecutor`, `HoodieHiveSyncClient`.
 
-A metastore has no way to change a table only if nobody else changed it meanwhile, though its database notices some of that and refuses. So
-each change begins with reading the table, and is repeated when it is refused so. Changes of two processes at a time then differ in a few
+A metastore has no way to change a table only if nobody else changed it meanwhile, though its database notices some of that and fails. So
+each change begins with reading what it changes, and is repeated when it fails so. Changes of two processes at a time then differ in a few
 milliseconds only; what is lost there, the next sync repairs, since the times of the last commit are part of the same table.
 """
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import getpass
 import itertools
@@ -21,8 +22,6 @@ _SMALL_BATCH: Final = 100
 MANAGED: Final = "MANAGED_TABLE"
 EXTERNAL: Final = "EXTERNAL_TABLE"
 _VIEWS: Final = ("VIRTUAL_VIEW", "MATERIALIZED_VIEW")
-#: Processes that change a table at a time disturb each other; one of them succeeds each time.
-_ATTEMPTS: Final = 10
 #: The metastore shall not list the files of the table to count them.
 _NO_STATISTICS: Final = {"DO_NOT_UPDATE_STATS": "true"}
 DESCRIPTION: Final = "automatically created by hoodie"
@@ -43,21 +42,25 @@ class HiveMetastore:
 
     def has_database(self) -> bool:
         """Tell whether the database exists."""
-        with self._client.translate_errors(f"looking for the database {self._database}"):
+
+        def look() -> bool:
             try:
                 self._calls.get_database(self._database)
             except self._types.NoSuchObjectException:
                 return False
             return True
 
+        return self._client.repeat(f"looking for the database {self._database}", look)
+
     def create_database(self) -> None:
         """Create the database."""
         database = self._types.Database(name=self._database, description=DESCRIPTION, parameters={})
-        with self._client.translate_errors(f"creating the database {self._database}"):
-            try:
+
+        def create() -> None:
+            with contextlib.suppress(self._types.AlreadyExistsException):
                 self._calls.create_database(database)
-            except self._types.AlreadyExistsException:
-                return
+
+        self._client.repeat(f"creating the database {self._database}", create)
 
     def table(self, name: str) -> CatalogEntry | None:
         """Return a table."""
@@ -85,8 +88,8 @@ class HiveMetastore:
             ),
         )
         self._describe(table, entry)
-        with self._client.translate_errors(f"creating the table {self._database}.{name}"):
-            self._calls.create_table_with_environment_context(table, self._context())
+        create = self._calls.create_table_with_environment_context
+        self._client.repeat(f"creating the table {self._database}.{name}", lambda: create(table, self._context()))
 
     def alter_table(self, name: str, entry: CatalogEntry, *, cascade: bool) -> None:
         """Change a table."""
@@ -107,11 +110,12 @@ class HiveMetastore:
 
     def drop_table(self, name: str) -> None:
         """Drop a table, not its files."""
-        with self._client.translate_errors(f"dropping the table {self._database}.{name}"):
-            try:
+
+        def drop() -> None:
+            with contextlib.suppress(self._types.NoSuchObjectException):
                 self._calls.drop_table(self._database, name, False)
-            except self._types.NoSuchObjectException:
-                return
+
+        self._client.repeat(f"dropping the table {self._database}.{name}", drop)
 
     def partitions(self, name: str, among: Collection[Values] | None = None) -> dict[Values, str]:
         """Return the locations of partitions."""
@@ -125,29 +129,34 @@ class HiveMetastore:
         def add(client: MetastoreClient, batch: Sequence[tuple[Values, str]]) -> None:
             made = [self._partition(table, values, location) for values, location in batch]
             request = self._types.AddPartitionsRequest(self._database, name, made, ifNotExists=True, needResult=False)
-            with client.translate_errors(f"adding {len(made)} partition(s) to {self._database}.{name}"):
-                client.calls.add_partitions_req(request)
+            action = f"adding {len(made)} partition(s) to {self._database}.{name}"
+            client.repeat(action, lambda: client.calls.add_partitions_req(request))
 
         map_batches(self._client, add, self._batches(list(partitions.items())))
 
     def change_partitions(self, name: str, partitions: Mapping[Values, str]) -> None:
         """Change the locations of partitions."""
+        table = self._required(name)
 
-        def change(client: MetastoreClient, batch: Sequence[Any]) -> None:
-            with client.translate_errors(f"changing {len(batch)} partition(s) of {self._database}.{name}"):
-                client.calls.alter_partitions_with_environment_context(self._database, name, list(batch), self._context())
+        def change(client: MetastoreClient, batch: Sequence[Values]) -> None:
+            def attempt() -> None:
+                changed = self._named(client, table, [self._partition_name(table, values) for values in batch])
+                for partition in changed:
+                    partition.sd.location = partitions[tuple(partition.values)]
+                    partition.parameters = {key: text for key, text in partition.parameters.items() if key != "transient_lastDdlTime"}
+                if changed:
+                    client.calls.alter_partitions_with_environment_context(self._database, name, changed, self._context())
 
-        changed = list(self._partitions(self._required(name), list(partitions)))
-        for partition in changed:
-            partition.sd.location = partitions[tuple(partition.values)]
-            partition.parameters = {key: text for key, text in partition.parameters.items() if key != "transient_lastDdlTime"}
-        map_batches(self._client, change, self._batches(changed))
+            client.repeat(f"changing {len(batch)} partition(s) of {self._database}.{name}", attempt)
+
+        map_batches(self._client, change, self._batches(list(partitions)))
 
     def drop_partitions(self, name: str, partitions: Sequence[Values]) -> None:
         """Drop partitions, not their files."""
         table = self._required(name)
 
-        def drop(client: MetastoreClient, batch: Sequence[Values]) -> None:
+        def drop(batch: Sequence[Values]) -> None:
+            """Those that another process has dropped meanwhile are passed over by `ifExists`, also when this is repeated."""
             request = self._types.DropPartitionsRequest(
                 self._database,
                 name,
@@ -156,42 +165,39 @@ class HiveMetastore:
                 ifExists=True,
                 needResult=False,
             )
-            with client.translate_errors(f"dropping {len(batch)} partition(s) of {self._database}.{name}"):
-                client.calls.drop_partitions_req(request)
+            action = f"dropping {len(batch)} partition(s) of {self._database}.{name}"
+            self._client.repeat(action, lambda: self._calls.drop_partitions_req(request))
 
         for begin in range(0, len(partitions), _SMALL_BATCH):  # one at a time: drops wait for each other's locks until they fail
-            drop(self._client, partitions[begin : begin + _SMALL_BATCH])
+            drop(partitions[begin : begin + _SMALL_BATCH])
 
     def close(self) -> None:
         """End the connection."""
         self._client.close()
 
     def _read(self, name: str) -> Any | None:
-        with self._client.translate_errors(f"reading the table {self._database}.{name}"):
+        def read() -> Any | None:
             try:
                 return self._calls.get_table(self._database, name)
             except self._types.NoSuchObjectException:
                 return None
 
+        return self._client.repeat(f"reading the table {self._database}.{name}", read)
+
     def _required(self, name: str) -> Any:
-        with self._client.translate_errors(f"reading the table {self._database}.{name}"):
-            return self._calls.get_table(self._database, name)
+        return self._client.repeat(f"reading the table {self._database}.{name}", lambda: self._calls.get_table(self._database, name))
 
     def _alter(self, name: str, change: Callable[[Any], None], *, cascade: bool = False) -> None:
-        """Read a table and write it with a change; again while the metastore's database says that another process was faster."""
+        """Read a table and write it with a change."""
         context = self._context({"CASCADE": "true"} if cascade else {})
-        with self._client.translate_errors(f"changing the table {self._database}.{name}"):
-            for left in reversed(range(_ATTEMPTS)):
-                table = self._required(name)
-                change(table)
-                table.parameters.pop("transient_lastDdlTime", None)
-                try:
-                    self._calls.alter_table_with_environment_context(self._database, name, table, context)
-                except self._types.MetaException:
-                    if not left:
-                        raise
-                else:
-                    return
+
+        def attempt() -> None:
+            table = self._calls.get_table(self._database, name)
+            change(table)
+            table.parameters.pop("transient_lastDdlTime", None)
+            self._calls.alter_table_with_environment_context(self._database, name, table, context)
+
+        self._client.repeat(f"changing the table {self._database}.{name}", attempt)
 
     def _describe(self, table: Any, entry: CatalogEntry) -> None:
         storage = table.sd
@@ -213,16 +219,17 @@ class HiveMetastore:
         action = f"reading partitions of {self._database}.{table.tableName}"
 
         def read(client: MetastoreClient, names: Sequence[str]) -> Sequence[Any]:
-            with client.translate_errors(action):
-                partitions: Sequence[Any] = client.calls.get_partitions_by_names(self._database, table.tableName, list(names))
-                return partitions
+            return client.repeat(action, lambda: self._named(client, table, names))
 
         if among is None:
-            with self._client.translate_errors(action):
-                names = self._calls.get_partition_names(self._database, table.tableName, -1)
+            names = self._client.repeat(action, lambda: self._calls.get_partition_names(self._database, table.tableName, -1))
         else:
             names = [self._partition_name(table, values) for values in among]
         return itertools.chain.from_iterable(map_batches(self._client, read, self._batches(names)))
+
+    def _named(self, client: MetastoreClient, table: Any, names: Sequence[str]) -> Sequence[Any]:
+        partitions: Sequence[Any] = client.calls.get_partitions_by_names(self._database, table.tableName, list(names))
+        return partitions
 
     def _batches(self, items: Sequence[_Item]) -> list[Sequence[_Item]]:
         size = min(self._batch_size, max(_SMALL_BATCH, -(-len(items) // CONNECTIONS)))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from pyhudi.clients.repeated_calls import repeated
 from pyhudi.errors import CatalogError, OptionError, UnsupportedError
 from pyhudi.spec.options import Options
 from pyhudi.sync.sync_settings import JDBC_URL
@@ -29,12 +30,12 @@ class ServerClient:
     connection: Any
 
     def execute(self, sql: str, action: str) -> None:
-        """Run a statement that returns no rows.
+        """Run a statement that returns no rows and does no harm when it runs twice: again while the server's metastore fails inside.
 
         Raises:
             CatalogError: the server does not answer, or refuses.
         """
-        self._run(sql, action, has_rows=False)
+        repeated(lambda: self._run(sql, action, has_rows=False), _failed_inside)
 
     def count(self, sql: str, action: str) -> int:
         """Return the number that a query returns.
@@ -123,6 +124,11 @@ def load_driver() -> Any:
         raise OptionError(
             "a sync through a HiveServer2 needs the package impyla: pip install 'pyhudi[hive]', or set hoodie.datasource.hive_sync.mode=hms"
         ) from error
+
+
+def _failed_inside(error: CatalogError) -> bool:
+    """Tell whether the metastore behind the server failed, as its database lets one of two processes that change the same."""
+    return any(text in str(error.__cause__) for text in ("MetaException", "Internal error processing"))
 
 
 def _first_line(text: str) -> str:
