@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import random
 import time
 from collections.abc import Callable
 from typing import Final, TypeVar
@@ -11,14 +10,14 @@ from typing import Final, TypeVar
 from pyhudi.errors import CatalogError
 
 _log = logging.getLogger(__name__)
-#: Seconds before each further attempt, half of it to all of it: those that met shall not meet again.
-_PAUSES: Final = (0.1, 0.2, 0.4, 0.8, 1.6, 1.6)
+#: Seconds before each further attempt. Of those that met, one succeeds each time.
+_PAUSES: Final = (0.05, 0.1, 0.2, 0.4, *[0.8] * 5)
 
 _Result = TypeVar("_Result")
 
 
 def repeated(call: Callable[[], _Result], may_pass: Callable[[CatalogError], bool]) -> _Result:
-    """Return what a call returns that does no harm when it is done twice; it is made seven times at most.
+    """Return what a call returns that does no harm when it is done twice; it is made ten times at most.
 
     Args:
         call: makes the call; what it needs of the catalog it reads itself, since others may have changed it meanwhile.
@@ -44,5 +43,5 @@ def repeated(call: Callable[[], _Result], may_pass: Callable[[CatalogError], boo
             if not may_pass(error):
                 raise
             _log.info("tried again: %s", error)
-            time.sleep(pause * random.uniform(0.5, 1))  # noqa: S311
+            time.sleep(pause)
     return call()
