@@ -115,10 +115,12 @@ def timed(action: Callable[[], _Answer]) -> tuple[_Answer, float, float]:
 def deletes(storage_of: HudiTable, files: int, partitions: int) -> tuple[float, float]:
     """Return seconds and processor time of deleting as many links by the storage, one after another."""
     storage = storage_of.storage
-    storage.create("deleted/source", b"0" * 4096)
     folder = Path(storage.uri.removeprefix("file://")) / "deleted"
     names = [f"{partition_path(number % partitions)}/{number}.parquet" for number in range(files)]
-    for name in names:
+    for number, name in enumerate(names):
+        source = f"source-{number // _LINKS}"
+        if number % _LINKS == 0:
+            storage.create(f"deleted/{source}", b"0" * 4096)
         (folder / name).parent.mkdir(exist_ok=True)
-        os.link(folder / "source", folder / name)
+        os.link(folder / source, folder / name)
     return timed(lambda: [storage.delete(f"deleted/{name}") for name in names])[1:]

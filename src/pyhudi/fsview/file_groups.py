@@ -37,7 +37,7 @@ class PartitionFiles:
         """Return base files that share their file id, which precedes each, and instant with another: attempts of one task."""
         result = []
         for file_id, files in self.base.items():
-            if len(files) > 1:
+            if len(files) > 1 and len({file[1] for file in files}) < len(files):
                 counts = Counter(instant for _, instant, _, _ in files)
                 result += [(file_id, file) for file in files if counts[file[1]] > 1]
         return result

@@ -77,6 +77,9 @@ class FileSystemView:
             self._below[folder] = tuple(sorted(listings))
         return self._below[folder]
 
+    def look_up(self, partition_paths: Collection[str]) -> None:
+        """Say that the files of several partitions are asked for next, each of which would be a question of its own; here they are."""
+
     def groups(self, partition_path: str) -> tuple[FileGroup, ...]:
         """Return the file groups of a partition with their committed slices; empty when there is no such partition."""
         if partition_path not in self._groups:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TypeVar
 
 from pyhudi.codec.actions.action_files import check_not_empty, decode
-from pyhudi.codec.actions.commit_metadata import decode_commit
+from pyhudi.codec.actions.commit_metadata import decode_commit, decode_written_paths
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.instant import Instant
@@ -68,6 +68,11 @@ def load_commit_metadata(storage: Storage, config: TableConfig, timeline: Timeli
     return decode_commit_of(storage, config, instant, read_details(storage, config, timeline, instant))
 
 
+def load_written_paths(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> CommitMetadata:
+    """Return the same as far as `decode_written_paths` does."""
+    return _decode_details(storage, config, instant, read_details(storage, config, timeline, instant), partial(_paths, instant))
+
+
 def decode_commit_of(storage: Storage, config: TableConfig, instant: Instant, data: bytes) -> CommitMetadata:
     """Return the metadata in the file of a commit, deltacommit or replacecommit; errors as in `read_commit`."""
     return _decode_details(storage, config, instant, data, partial(_commit, instant))
@@ -105,6 +110,11 @@ def load_action_metadata(storage: Storage, config: TableConfig, timeline: Timeli
 def _commit(instant: Instant, data: bytes) -> CommitMetadata:
     check_not_empty(instant.action, instant.state, data)
     return decode_commit(data)
+
+
+def _paths(instant: Instant, data: bytes) -> CommitMetadata:
+    check_not_empty(instant.action, instant.state, data)
+    return decode_written_paths(data)
 
 
 def _decode_details(storage: Storage, config: TableConfig, instant: Instant, data: bytes, how: Callable[[bytes], _Payload]) -> _Payload:

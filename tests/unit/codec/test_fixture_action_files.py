@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pyhudi.codec.actions.action_files import decode
-from pyhudi.codec.actions.commit_metadata import decode_commit, encode_commit, encode_commit_json
+from pyhudi.codec.actions.commit_metadata import decode_commit, decode_written_paths, encode_commit, encode_commit_json
 from pyhudi.codec.actions.plan_codec import encode_requested_replace
 from pyhudi.codec.actions.rollback_codec import encode_rollback_metadata, encode_rollback_plan
 from pyhudi.codec.avro.avro_container import MAGIC, decode_container, encode_container
@@ -116,3 +116,20 @@ def test_a_deltacommit_of_version_8_names_its_log_files() -> None:
     assert isinstance(payload, CommitMetadata)
     assert payload.operation is not None
     assert payload.schema_json is not None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_written_paths_are_those_of_the_whole_commit(name: str, fixture_table: Callable[[str], Path]) -> None:
+    count = 0
+    for instant, path in action_files(fixture_table(name)):
+        data = path.read_bytes()
+        if instant.action in (Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT) and instant.is_completed:
+            whole, paths = decode_commit(data), decode_written_paths(data)
+            assert _paths_of(paths) == _paths_of(whole)
+            assert paths.replaced == whole.replaced
+            count += 1
+    assert count or name.endswith("_empty")
+
+
+def _paths_of(metadata: CommitMetadata) -> list[tuple[str, str | None, str | None, str | None]]:
+    return [(partition, stat.path, stat.file_id, stat.prev_commit) for partition, stats in metadata.stats.items() for stat in stats]

@@ -6,6 +6,8 @@ alike; the order of fields and a few presences differ.
 
 from __future__ import annotations
 
+import functools
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +16,7 @@ from pyhudi.codec.avro.avro_container import MAGIC
 from pyhudi.codec.avro.avro_record import Record, decode_record, encode_record
 from pyhudi.errors import CorruptTableError
 from pyhudi.javacompat.jackson import parse_json, render_json
-from pyhudi.spec.actions.commit import CommitMetadata
+from pyhudi.spec.actions.commit import CommitMetadata, WriteStat
 
 COMMIT = "HoodieCommitMetadata"
 REPLACE = "HoodieReplaceCommitMetadata"
@@ -33,6 +35,33 @@ def decode_commit(data: bytes) -> CommitMetadata:
     else:
         record = parse_json(data)
     return metadata_from(record)
+
+
+def decode_written_paths(data: bytes) -> CommitMetadata:
+    """Decode the same as far as it says which files were written after which: each stat has its path, file id and predecessor alone.
+
+    Raises:
+        CorruptTableError: as in `decode_commit`, of what is decoded.
+    """
+    if not data.startswith(MAGIC):
+        return decode_commit(data)
+    _, record = decode_record(data, COMMIT, REPLACE, narrow=_paths_alone)
+    stats = {
+        path: tuple(WriteStat(file_id=stat["fileId"], path=stat["path"], prev_commit=stat["prevCommit"]) for stat in listed)
+        for path, listed in _object(record, "partitionToWriteStats").items()
+    }
+    replaced = record.get("partitionToReplaceFileIds")
+    return CommitMetadata(stats=stats, replaced=None if replaced is None else _decode_replaced_groups(replaced))
+
+
+@functools.cache
+def _paths_alone(schema: str) -> str:
+    """Return the schema of a commit without what `decode_written_paths` leaves out."""
+    record = json.loads(schema)
+    record["fields"] = [field for field in record["fields"] if field["name"] in ("partitionToWriteStats", "partitionToReplaceFileIds")]
+    stat = record["fields"][0]["type"][1]["values"]["items"]
+    stat["fields"] = [field for field in stat["fields"] if field["name"] in ("fileId", "path", "prevCommit")]
+    return json.dumps(record)
 
 
 def metadata_from(record: Mapping[str, Any]) -> CommitMetadata:

@@ -58,6 +58,12 @@ _JSON_LOG_COUNTS = (
     "fileSizeInBytes",
 )
 _MAX_LONG = (1 << 63) - 1
+#: Fields that hold one value: name in the record and in `WriteStat`, type, what stands for none.
+_PLAIN: tuple[tuple[str, str, Any, Any], ...] = (
+    *((name, to, str, None) for name, to in _STRINGS.items()),
+    *((name, to, int, 0) for name, to in _COUNTS.items()),
+    *((name, to, int, None) for name, to in _OPTIONAL_COUNTS.items()),
+)
 
 
 def stat_from(record: object) -> WriteStat:
@@ -68,9 +74,15 @@ def stat_from(record: object) -> WriteStat:
     """
     if not isinstance(record, dict):
         raise CorruptTableError(f"a write stat is a {type(record).__name__}, expected is an object")
-    fields: dict[str, Any] = {to: _optional(record, name, str) for name, to in _STRINGS.items()}
-    fields |= {to: _optional(record, name, int) or 0 for name, to in _COUNTS.items()}
-    fields |= {to: _optional(record, name, int) for name, to in _OPTIONAL_COUNTS.items()}
+    fields: dict[str, Any] = {}
+    get = record.get
+    for name, to, kind, absent in _PLAIN:  # a commit has thousands of these records
+        value = get(name)
+        if value is None:
+            value = absent
+        elif type(value) is not kind or (kind is int and not -_MAX_LONG <= value <= _MAX_LONG):
+            value = _optional(record, name, kind)
+        fields[to] = value
     logs, cdc = _optional(record, "logFiles", list), _optional(record, "cdcStats", dict)
     times = _optional(record, "runtimeStats", dict)
     fields |= {to: _optional(times or {}, name, int) or 0 for name, to in _TIMES.items()}

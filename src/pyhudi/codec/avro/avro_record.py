@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import io
 import json
+from collections.abc import Callable
 from importlib import resources
 from typing import Any, TypeAlias
 
@@ -36,12 +37,13 @@ def schema_text(name: str) -> str:
     return resources.files("pyhudi.codec.avro.schemas").joinpath(f"{name}.avsc").read_text("utf-8").replace("\n", "")
 
 
-def decode_record(data: bytes, *names: str) -> tuple[str, Record]:
+def decode_record(data: bytes, *names: str, narrow: Callable[[str], str] = str) -> tuple[str, Record]:
     """Return the name and the fields of the one record in a container file.
 
     Args:
         data: the whole file.
         names: the bundled schemas that such a file may hold.
+        narrow: makes of the bundled schema that of the fields which are wanted; others are passed over, which is faster.
 
     Raises:
         CorruptTableError: the bytes are no container, or do not hold a record of one of these schemas.
@@ -50,7 +52,7 @@ def decode_record(data: bytes, *names: str) -> tuple[str, Record]:
     name = _record_name(container.schema)
     if name not in names:
         raise CorruptTableError(f"the Avro record is a {name}, expected is {' or '.join(names)}")
-    return name, decode_payload(container.payload, container.schema, schema_text(name))
+    return name, decode_payload(container.payload, container.schema, narrow(schema_text(name)))
 
 
 def decode_payload(payload: bytes, writer: str, reader: str | None = None) -> Record:

@@ -6,8 +6,10 @@ bytes follow the schema that is in the HFile or in the log block, and hold no ke
 
 from __future__ import annotations
 
+import functools
 import io
 import json
+import operator
 import uuid
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -34,6 +36,9 @@ _DAMAGE = (EOFError, ValueError, TypeError, KeyError, IndexError, OverflowError)
 _UUID_ENCODING = 0
 _DELETED = "isDeleted"
 _LONG = 1 << 64
+#: Entries of lists of files, of which a partition may have thousands.
+_SIZE_AND_MARK: Callable[[Any], tuple[int, bool]] = operator.itemgetter("size", _DELETED)
+_FILE_ENTRY: Callable[[tuple[int, bool]], FileEntry] = functools.partial(tuple.__new__, FileEntry)
 #: Indexes of records have few values for many keys: so many are kept once they are decoded.
 _MOST_KNOWN = 4096
 #: Of so many files what they hold is kept for the next time, of those with so few records.
@@ -149,7 +154,7 @@ def _record(entry: Any) -> MetadataRecord:
 
 
 def _file_list(kind: RecordType, content: Mapping[str, Any]) -> FileList:
-    return FileList(kind, {name: FileEntry(entry["size"], entry["isDeleted"]) for name, entry in content.items()})
+    return FileList(kind, dict(zip(content, map(_FILE_ENTRY, map(_SIZE_AND_MARK, content.values())), strict=True)))
 
 
 def _column_stats(kind: RecordType, entry: Mapping[str, Any]) -> ColumnStats:

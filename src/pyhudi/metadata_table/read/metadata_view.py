@@ -81,6 +81,13 @@ class MetadataView(CheckedView):
             return super().partitions_below(folder)
         return tuple(path for path in self.partition_paths() if path == folder or path.startswith(f"{folder}/") or not folder)
 
+    def look_up(self, partition_paths: Collection[str]) -> None:
+        """Find the files of these partitions with one question."""
+        unknown = [path for path in partition_paths if path not in self._sizes and path not in self._by_id]
+        if len(unknown) > 1:
+            with collector_paused():
+                self._sizes |= self._query(lambda table: table.sizes_of(unknown)) or {}
+
     def slice_list(self, partition_path: str) -> SliceList:
         """Return the newest slices of a partition; see the parent."""
         if partition_path not in self._latest and (sizes := self._sizes.get(partition_path)) is not None:

@@ -169,6 +169,7 @@ def _planned(
         replaced.setdefault(group.partition_path, {})[group.file_id] = instant
     sizes: dict[str, Mapping[str, int]] = {}
     dropped: list[str] = []
+    view.look_up(some or ())
     for path in filter(settings.takes, view.partition_paths() if some is None else some):
         files = view.partition_files(path)
         names = obsolete_files(path, files, replaced.get(path, {}), savepoints.files.get(path, frozenset()), rule)

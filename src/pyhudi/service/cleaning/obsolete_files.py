@@ -7,11 +7,13 @@ between need. Here a slice gives way to a newer one only when that one was compl
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import functools
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from pyhudi.fsview.file_groups import PartitionFiles, build_groups
+from pyhudi.fsview.slice_list import ListedBase
 from pyhudi.spec.files.file_group import FileSlice, LogFile
 from pyhudi.timeline.timeline import Timeline
 
@@ -71,8 +73,13 @@ def obsolete_files(
     several = {file_id for file_id, bases in files.base.items() if len(bases) > 1} | {*files.logs} | (replaced.keys() & files.base.keys())
     if not several:
         return {}
-    some = PartitionFiles(_of(files.base, several), _of(files.logs, several))
     result: dict[str, int] = {}
+    if rule.earliest is not None:
+        plain = several - files.logs.keys() - files.changes.keys() - replaced.keys()
+        plain = {file_id for file_id in plain if (partition_path, file_id) not in rule.pending}
+        result |= _older_bases((files.base[file_id] for file_id in plain), protected, rule)
+        several -= plain
+    some = PartitionFiles(_of(files.base, several), _of(files.logs, several))
     for group in build_groups(partition_path, some, rule.timeline, {}):
         file_id = group.id.file_id
         changes = files.changes.get(file_id, ())
@@ -80,6 +87,21 @@ def obsolete_files(
             names = _names(file_slice, _changes_of(file_slice, group.slices, changes))
             if names.keys().isdisjoint(protected):
                 result |= names
+    return result
+
+
+def _older_bases(groups: Iterable[Sequence[ListedBase]], protected: Collection[str], rule: Retention) -> dict[str, int]:
+    """Return the same of file groups of base files alone, as most are: each file is a slice, and none of them need be made."""
+    was_visible = functools.lru_cache(rule.was_visible)
+    result: dict[str, int] = {}
+    for bases in groups:
+        by_instant = {base[1]: base for base in bases}
+        instants = sorted(by_instant, reverse=True)
+        read = next((index for index, instant in enumerate(instants) if was_visible(instant)), len(instants))
+        for instant in instants[read + 1 :]:
+            name, _, size, _ = by_instant[instant]
+            if name not in protected:
+                result[name] = size
     return result
 
 

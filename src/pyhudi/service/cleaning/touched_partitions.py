@@ -14,7 +14,7 @@ from pyhudi.spec.files.file_names import parse_log_file_name
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.timeline.instant_details import load_commit_metadata
+from pyhudi.timeline.instant_details import load_written_paths
 from pyhudi.timeline.timeline import Timeline
 
 _NO_COMMIT = (None, "", "null")
@@ -58,7 +58,7 @@ def touched_partitions(
         key = (storage.uri, instant.requested, instant.completed or "")
         partitions = _TOUCHED.get(key) if instant.completed else None
         if partitions is None:
-            metadata = load_commit_metadata(storage, config, timeline, instant)
+            metadata = load_written_paths(storage, config, timeline, instant)
             partitions = frozenset(_touched(metadata, is_replace=instant.action is Action.REPLACE_COMMIT))
             if instant.completed:
                 _TOUCHED.put(key, partitions)

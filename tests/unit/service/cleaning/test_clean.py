@@ -23,7 +23,7 @@ from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.create_new_table import create_table
-from pyhudi.timeline.instant_details import load_commit_metadata
+from pyhudi.timeline.instant_details import load_written_paths
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
 from pyhudi.workers import wait_for_background
@@ -346,9 +346,9 @@ def test_commits_are_read_until_all_partitions_are_touched(
 
     def count(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> CommitMetadata:
         read.append(instant.requested)
-        return load_commit_metadata(storage, config, timeline, instant)
+        return load_written_paths(storage, config, timeline, instant)
 
-    monkeypatch.setattr(touched_partitions, "load_commit_metadata", count)
+    monkeypatch.setattr(touched_partitions, "load_written_paths", count)
     table = new_table(MemoryStorage())
 
     def upsert_all(value: int, cities: tuple[str, ...]) -> None:
