@@ -22,6 +22,7 @@ from pyhudi.index.live_records import live_rows, mark_live, of_live_records
 from pyhudi.index.rows import PartitionRows, TaggedRows, deletes_of, join_rows, key_array, with_positions
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN
 from pyhudi.kernels.merge.dedupe import greatest_of_each_key
+from pyhudi.schema.field_paths import head_columns
 from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.spec.table.merge_mode import MergeMode
@@ -135,8 +136,9 @@ class StoredRecordState:
         """See the protocol; the slice is read where rows may be late."""
         if not self.ordering_fields or DELETE_COLUMN in rows.schema.names:
             return pa.array([True] * rows.num_rows, pa.bool_())
-        incoming = rows.select([RECORD_KEY, *self.ordering_fields])
-        stored = live_rows(self.lookup, file_slice, key_array(rows), self.ordering_fields).cast(incoming.schema)
+        columns = head_columns(self.ordering_fields)
+        incoming = rows.select([RECORD_KEY, *columns])
+        stored = live_rows(self.lookup, file_slice, key_array(rows), columns).cast(incoming.schema)
         both = pa.concat_tables([_mark_rows(stored, incoming=False), _mark_rows(incoming, incoming=True)])
         retained = greatest_of_each_key(both, self.ordering_fields)
         winning_keys = retained.filter(retained.column(_ORIGIN)).column(RECORD_KEY)

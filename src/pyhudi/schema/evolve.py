@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from pyhudi.errors import SchemaError
+from pyhudi.schema.field_paths import type_at
 from pyhudi.schema.hidden_nulls import has_required_fields, optional_within, without_hidden_nulls
 from pyhudi.schema.list_views import without_list_views
 from pyhudi.schema.meta_columns import check_name, without_meta_columns
@@ -113,16 +114,6 @@ def same_key_strings(old: pa.DataType, new: pa.DataType) -> bool:
 def same_order(old: pa.DataType, new: pa.DataType) -> bool:
     """Tell whether the values of a column keep their order once it has another type: numbers do not as text."""
     return bool(old == new or pt.is_string(old) or not (pt.is_string(new) or pt.is_binary(new)))
-
-
-def type_at(schema: pa.Schema, name: str) -> pa.DataType | None:
-    """Return the type of a column, which a dotted name finds in structs; None when there is none."""
-    head, *path = (name,) if name in schema.names else name.split(".")
-    kind = schema.field(head).type if head in schema.names else None
-    for part in path:
-        inner = -1 if kind is None or not pa.types.is_struct(kind) else kind.get_field_index(part)
-        kind = None if inner < 0 or kind is None else kind.field(inner).type
-    return kind
 
 
 def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -1,8 +1,11 @@
-"""Ordering values of pairs of rows, compared on columns. The rule on two records: `pyhudi.merge.merge_rules.newer_wins`."""
+"""Ordering values of pairs of rows, compared on columns. The rule on two records: `pyhudi.merge.merge_rules.newer_wins`.
+
+An ordering field is a column, or by its dotted name a field of structs; it is null where a struct around it is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -10,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-from pyhudi.errors import SchemaError, UnsupportedError
+from pyhudi.errors import SchemaError
+from pyhudi.schema.field_paths import type_at
 
 _SIGN: Final = 63
 _ALL_BUT_SIGN: Final = (1 << _SIGN) - 1
@@ -35,15 +39,43 @@ def check_orderable(schema: pa.Schema, fields: Sequence[str]) -> None:
 
     Raises:
         SchemaError: names the field.
-        UnsupportedError: it is the field of a struct.
     """
     for name in fields:
-        if name not in schema.names and name.split(".")[0] in schema.names:
-            raise UnsupportedError(f"The ordering field '{name}' is inside a struct, which is not served; order by a column of its own.")
-        if name not in schema.names:
+        kind, head = type_at(schema, name), name.partition(".")[0]
+        if kind is None and head in schema.names and head != name:
+            raise SchemaError(f"The ordering field '{name}' is not in column '{head}', which is {schema.field(head).type}.")
+        if kind is None:
             raise SchemaError(f"The ordering field '{name}' is no column of the table; its columns are {', '.join(schema.names)}.")
-        if pt.is_nested(schema.field(name).type):
-            raise SchemaError(f"The ordering field '{name}' has type {schema.field(name).type}, which has no order.")
+        if pt.is_nested(kind):
+            raise SchemaError(f"The ordering field '{name}' has type {kind}, which has no order.")
+
+
+def ordering_columns(rows: pa.Table, fields: Sequence[str]) -> list[pa.ChunkedArray]:
+    """Return the values of ordering fields, one column for each."""
+    return [_values_of(rows, name) for name in fields]
+
+
+def _values_of(rows: pa.Table, name: str) -> pa.ChunkedArray:
+    if name in rows.schema.names:
+        return rows.column(name)
+    head, *path = name.split(".")
+    return pc.struct_field(rows.column(head), path)
+
+
+def columns_of_fields(values: Mapping[str, pa.Array], schema: pa.Schema) -> dict[str, pa.Array]:
+    """Return the columns that hold the values of ordering fields; what else structs hold is null."""
+    by_path = {tuple(name.split(".")): column for name, column in values.items()}
+    return {head: _column_at((head,), schema.field(head).type, by_path) for head in dict.fromkeys(path[0] for path in by_path)}
+
+
+def _column_at(path: tuple[str, ...], kind: pa.DataType, by_path: Mapping[tuple[str, ...], pa.Array]) -> pa.Array:
+    if path in by_path:
+        return by_path[path]
+    if not any(other[: len(path)] == path for other in by_path):
+        return pa.nulls(len(next(iter(by_path.values()))), kind)
+    fields = [field.with_nullable(True) for field in kind]
+    children = [_column_at((*path, field.name), field.type, by_path) for field in fields]
+    return pa.StructArray.from_arrays(children, fields=fields)
 
 
 def _compare(new: Column, old: Column) -> tuple[Column, Column]:

@@ -18,6 +18,7 @@ from pyhudi.keygen.key_generator_protocol import KeyFields
 from pyhudi.markers.marker_route import DIRECT_MARKERS, MarkerRoute
 from pyhudi.merge.custom import RecordMerger
 from pyhudi.merge.partial_update import FillPolicy
+from pyhudi.schema.field_paths import head_columns
 from pyhudi.schema.meta_columns import COMMIT_TIME, FILE_NAME, META_FIELDS, PARTITION_PATH
 from pyhudi.spec.files.log_block import BlockType
 from pyhudi.spec.table.cdc_mode import LoggingMode
@@ -107,6 +108,11 @@ class RecordContext:
     def compared_fields(self) -> tuple[str, ...]:
         """The ordering fields, when the mode compares them."""
         return () if self.merge_mode is MergeMode.COMMIT_TIME_ORDERING else self.ordering_fields
+
+    @property
+    def compared_columns(self) -> tuple[str, ...]:
+        """The columns that hold the compared fields, which may be inside structs."""
+        return head_columns(self.compared_fields)
 
     @property
     def file_schema(self) -> pa.Schema:

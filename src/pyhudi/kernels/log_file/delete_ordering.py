@@ -16,7 +16,9 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from pyhudi.kernels.arrays.array_types import Mask
+from pyhudi.kernels.arrays.ordering_columns import columns_of_fields
 from pyhudi.kernels.base_file.base_file import RecordContext
+from pyhudi.schema.field_paths import type_at
 from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE
 
 #: Written for a null (`codec.log.ordering_encode`), and outside of what Python has days and times for.
@@ -25,7 +27,7 @@ _LEAST_TIME = -(1 << 63)
 
 
 def delete_ordering(values: Sequence[object], context: RecordContext) -> tuple[dict[str, pa.Array], Mask]:
-    """Return the columns of the compared ordering fields by name, and which deletes count by commit time."""
+    """Return the columns that hold the compared ordering fields by name, and which deletes count by commit time."""
     fields = context.compared_fields
     hard = np.fromiter((value is None or value is COMMIT_TIME_DELETE for value in values), bool, len(values))
     if not fields:
@@ -34,11 +36,11 @@ def delete_ordering(values: Sequence[object], context: RecordContext) -> tuple[d
     hard |= np.fromiter((len(row) != len(fields) for row in rows), bool, len(rows))
     columns = {}
     for number, name in enumerate(fields):
-        kind = context.schema.field(name).type
+        kind = type_at(context.schema, name)
         column = [None if late else row[number] for row, late in zip(rows, hard, strict=True)]
         columns[name], misfits = _cast_values(column, kind)
         hard |= misfits
-    return columns, hard
+    return columns_of_fields(columns, context.schema), hard
 
 
 def _cast_values(values: list[Any], kind: pa.DataType) -> tuple[pa.Array, Mask]:

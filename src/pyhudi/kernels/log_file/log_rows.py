@@ -160,7 +160,7 @@ def read_log_rows(
 
 def _projection_of(context: RecordContext, columns: Sequence[str], *, keyed: bool) -> pa.Schema:
     """Return the columns to read, all nullable: a delete has no values."""
-    deciding = {*context.compared_fields, IS_DELETED, context.delete_field}
+    deciding = {*context.compared_columns, IS_DELETED, context.delete_field}
     names = {*columns, *deciding}
     if keyed:
         names.add(RECORD_KEY)

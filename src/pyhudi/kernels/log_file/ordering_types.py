@@ -12,6 +12,7 @@ import pyarrow.types as pt
 
 from pyhudi.errors import UnsupportedError
 from pyhudi.kernels.base_file.base_file import RecordContext
+from pyhudi.schema.field_paths import type_at
 from pyhudi.spec.files.delete_record import OrderingType
 
 _TYPES: tuple[tuple[Callable[[pa.DataType], bool], OrderingType], ...] = (
@@ -34,11 +35,11 @@ def ordering_types(context: RecordContext) -> tuple[OrderingType, ...]:
     Raises:
         UnsupportedError: a field has a type that delete blocks do not know.
     """
-    return tuple(_type_of(name, context.schema.field(name).type) for name in context.ordering_fields)
+    return tuple(_type_of(name, type_at(context.schema, name)) for name in context.ordering_fields)
 
 
-def _type_of(name: str, kind: pa.DataType) -> OrderingType:
+def _type_of(name: str, kind: pa.DataType | None) -> OrderingType:
     for is_such, result in _TYPES:
-        if is_such(kind):
+        if kind is not None and is_such(kind):
             return result
     raise UnsupportedError(f"Ordering field '{name}' has type {kind}, which a delete in a log file cannot have.")

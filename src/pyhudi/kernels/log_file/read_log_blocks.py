@@ -18,6 +18,7 @@ from pyhudi.codec.log.roaring_positions import encode_positions
 from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.kernels.arrays.avro_rows import encode
 from pyhudi.kernels.arrays.byte_size import rows_of_bytes
+from pyhudi.kernels.arrays.ordering_columns import ordering_columns
 from pyhudi.kernels.base_file.base_file import FOOTER_AVRO_SCHEMA, RecordContext, WriterSettings
 from pyhudi.kernels.base_file.meta_column_writer import MetaColumnWriter, without_identity
 from pyhudi.kernels.base_file.parquet_output import open_writer
@@ -109,6 +110,6 @@ def _ordering_values(rows: pa.Table, context: RecordContext) -> Sequence[object]
     hard = commit_time_deletes(rows)
     if not fields or hard.all():
         return [COMMIT_TIME_DELETE] * rows.num_rows
-    columns = [rows.column(name).to_pylist() for name in fields]
+    columns = [column.to_pylist() for column in ordering_columns(rows, fields)]
     values = columns[0] if len(fields) == 1 else list(zip(*columns, strict=True))
     return [COMMIT_TIME_DELETE if by_commit else value for by_commit, value in zip(hard, values, strict=True)]

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from pyhudi.kernels.arrays.array_types import Indices
 from pyhudi.kernels.arrays.key_bytes import sharing_a_hash
-from pyhudi.kernels.arrays.ordering_columns import check_orderable
+from pyhudi.kernels.arrays.ordering_columns import check_orderable, ordering_columns
 from pyhudi.kernels.arrays.record_versions import codes, winners
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.write_columns import commit_time_deletes
@@ -44,7 +44,7 @@ def greatest_of_each_key(rows: pa.Table, ordering_fields: Sequence[str], *, with
     groups = _groups(candidates, within_partition=within_partition)
     keep = np.ones(rows.num_rows, bool)
     keep[suspects] = False
-    ordering = [candidates.column(name) for name in ordering_fields]
+    ordering = ordering_columns(candidates, ordering_fields)
     keep[suspects[winners(groups, ordering, commit_time_deletes(candidates))]] = True
     return rows.filter(pa.array(keep))
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pyhudi.kernels.arrays.array_types import Indices, Mask
-from pyhudi.kernels.arrays.ordering_columns import at_least, check_orderable
+from pyhudi.kernels.arrays.ordering_columns import at_least, check_orderable, ordering_columns
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.write_columns import commit_time_deletes, marked_deletes
 from pyhudi.kernels.merge.partial_merge_incoming import merge_pairs
@@ -86,8 +86,9 @@ class IncomingRows:
         if not self._context.compared_fields:
             return np.ones(len(old_rows), bool)
         old_indices, new_indices = pa.array(old_rows), pa.array(new_rows)
-        incoming = [_one_chunk(self._rows.column(name)).take(new_indices) for name in self._context.compared_fields]
-        stored = [_one_chunk(batch.column(name).take(old_indices)) for name in self._context.compared_fields]
+        fields = self._context.compared_fields
+        incoming = [_one_chunk(column).take(new_indices) for column in ordering_columns(self._rows, fields)]
+        stored = [_one_chunk(column.take(old_indices)) for column in ordering_columns(batch, fields)]
         later: Mask = at_least(incoming, stored).to_numpy(zero_copy_only=False)
         return later | self._hard_deletes[new_rows]
 

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from pyhudi.kernels.arrays.array_types import Indices, Mask
+from pyhudi.kernels.arrays.ordering_columns import ordering_columns
 from pyhudi.kernels.arrays.record_versions import ranks
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.log_file.log_rows import LogRows
@@ -108,9 +109,10 @@ class _MergeState:
         self._delete_versions = np.concatenate([log.deletes, np.zeros(more, bool)])
         self._commit_time_delete_versions = np.concatenate([log.commit_time_deletes, np.zeros(more, bool)])
         self._has_column = _ColumnPresence(log, versions.num_rows)
-        self._ranks = {name: ranks(versions.column(name)) for name in context.compared_fields}
+        fields = context.compared_fields
+        self._ranks = {name: ranks(column) for name, column in zip(fields, ordering_columns(versions, fields), strict=True)}
         self._present_masks = {} if context.fill_policy is None else _present_masks(versions, context)
-        self._ordered_by = {name: targets.start.copy() for name in context.compared_fields}
+        self._ordered_by = {name: targets.start.copy() for name in fields}
         self.sources = {name: targets.start.copy() for name in versions.schema.names}
         self.empty = ~targets.has_base
         self.deleted, self._deleted_by_commit_time, self._was_deleted, self.changed, self.reinserted = (
@@ -125,7 +127,7 @@ class _MergeState:
         merges = ~(self.empty[targets] | self.deleted[targets] | is_delete)
         filled = self._move_values(targets, versions, wins, merges)
         for name, source in self._ordered_by.items():
-            takes = wins & (self._has_column(name, versions) | self.empty[targets])
+            takes = wins & (self._has_column(name.partition(".")[0], versions) | self.empty[targets])
             source[targets[takes]] = versions[takes]
         self.reinserted[targets] |= wins & self._was_deleted[targets] & ~is_delete
         self.deleted[targets] = np.where(wins, is_delete, self.deleted[targets])
@@ -139,7 +141,7 @@ class _MergeState:
         result = np.ones(len(targets), bool)
         for name, rank in reversed(self._ranks.items()):
             stored_ranks = rank[self._ordered_by[name][targets]]
-            new = np.where(self._has_column(name, versions), rank[versions], stored_ranks)
+            new = np.where(self._has_column(name.partition(".")[0], versions), rank[versions], stored_ranks)
             result = (new > stored_ranks) | ((new == stored_ranks) & result)
         return result
 

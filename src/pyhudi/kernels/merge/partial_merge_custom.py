@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,18 @@ def _version(context: RecordContext, log: LogRows, record: dict[str, Any], numbe
 
 
 def _ordering(context: RecordContext, record: dict[str, Any], present_columns: frozenset[str] | None) -> tuple[Any, ...]:
-    return tuple(record[name] if present_columns is None or name in present_columns else ABSENT for name in context.compared_fields)
+    return tuple(
+        _value_at(record, name) if present_columns is None or name.partition(".")[0] in present_columns else ABSENT
+        for name in context.compared_fields
+    )
+
+
+def _value_at(record: Mapping[str, Any], name: str) -> Any:
+    """The value of an ordering field, which may be inside structs."""
+    value: Any = record
+    for part in (name,) if name in record else name.split("."):
+        value = None if value is None else value[part]
+    return value
 
 
 def _repeats(log: LogRows, blocks: Sequence[LogBlock], records: list[dict[str, Any]], before: int | None, number: int) -> bool:

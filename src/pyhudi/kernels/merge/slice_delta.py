@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from pyhudi.kernels.arrays.array_types import Indices, Mask
-from pyhudi.kernels.arrays.ordering_columns import at_least, check_orderable
+from pyhudi.kernels.arrays.ordering_columns import at_least, check_orderable, ordering_columns
 from pyhudi.kernels.arrays.record_versions import codes, winners
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.iter_rows import project_columns
@@ -125,7 +125,7 @@ def _merge_by_key(
     storage: Storage, context: RecordContext, base: BaseFile | None, log: LogRows, groups: Indices, match: BaseMatch, projection: pa.Schema
 ) -> Delta:
     """Merge by the winner among the versions of each key."""
-    winner = winners(groups, [log.rows.column(name) for name in context.compared_fields], log.commit_time_deletes)
+    winner = winners(groups, ordering_columns(log.rows, context.compared_fields), log.commit_time_deletes)
     commit_time_deleted = np.zeros(len(winner), bool)
     commit_time_deleted[groups[log.commit_time_deletes]] = True
     wins = _wins(storage, context, base, log, winner, commit_time_deleted, match)
@@ -168,9 +168,11 @@ def _wins(
     wins = np.ones(len(match.rows), bool)
     compared = ~commit_time_deleted[match.groups]
     if context.compared_fields and base is not None and compared.any():
-        stored = rows_at(storage, base, context.schema, context.compared_fields, match.rows[compared])
-        incoming = log.rows.select(context.compared_fields).take(pa.array(winner[match.groups[compared]]))
-        wins[compared] = at_least(incoming.columns, stored.columns).to_numpy(zero_copy_only=False)
+        fields, columns = context.compared_fields, context.compared_columns
+        stored = rows_at(storage, base, context.schema, columns, match.rows[compared])
+        incoming = log.rows.select(columns).take(pa.array(winner[match.groups[compared]]))
+        later = at_least(ordering_columns(incoming, fields), ordering_columns(stored, fields))
+        wins[compared] = later.to_numpy(zero_copy_only=False)
     return wins
 
 

@@ -20,6 +20,7 @@ from pyhudi.codec.log.log_content import encode_deletes
 from pyhudi.codec.log.log_writer import encode_block
 from pyhudi.kernels.arrays.array_types import Indices, Mask
 from pyhudi.kernels.arrays.byte_size import rows_of_bytes
+from pyhudi.kernels.arrays.ordering_columns import ordering_columns
 from pyhudi.kernels.arrays.record_versions import codes, winners
 from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.log_file.log_rows import LogRows, read_log_rows, slice_blocks
@@ -111,15 +112,13 @@ def run_log_compact_task(storage: Storage, context: RecordContext, settings: Wri
 def join_rows(log_rows: LogRows, context: RecordContext, partition_path: str) -> JoinedRows:
     """Return what stays of each key."""
     groups = codes(log_rows.keys)
-    ordering = (
-        [log_rows.rows.column(name) for name in context.ordering_fields] if context.merge_mode is MergeMode.EVENT_TIME_ORDERING else []
-    )
+    values = ordering_columns(log_rows.rows, context.ordering_fields)
+    ordering = values if context.merge_mode is MergeMode.EVENT_TIME_ORDERING else []
     indices = np.sort(winners(groups, ordering, log_rows.commit_time_deletes))
     deleted = log_rows.deletes | log_rows.commit_time_deletes
     wiped = _wiped_before(groups, log_rows.commit_time_deletes, indices)
     deleted_indices = indices[deleted[indices]]
     keys = log_rows.rows.column(RECORD_KEY)
-    values = [log_rows.rows.column(name) for name in context.ordering_fields]
     entries: list[tuple[str, object]] = [(keys[index].as_py(), COMMIT_TIME_DELETE) for index in wiped.tolist()]
     entries += [
         (keys[index].as_py(), COMMIT_TIME_DELETE if log_rows.commit_time_deletes[index] or not values else _ordering(values, index))

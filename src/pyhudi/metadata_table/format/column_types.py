@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyhudi.errors import SchemaError, did_you_mean
 from pyhudi.kernels.base_file.schema_projection import alignment
 from pyhudi.metadata_table.format.record import ColumnStats, ValueType
-from pyhudi.schema.evolve import type_at
+from pyhudi.schema.field_paths import type_at
 from pyhudi.schema.meta_columns import COMMIT_TIME, META_COLUMNS, PARTITION_PATH, RECORD_KEY
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table.table_version import TableVersion

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyhudi.errors import UnsupportedError
 from pyhudi.metadata_table.indexes.data_table import DataTable
 from pyhudi.schema.avro_arrow import avro_to_arrow
-from pyhudi.schema.evolve import type_at
+from pyhudi.schema.field_paths import type_at
 from pyhudi.timeline.instant_details import read_commit
 
 

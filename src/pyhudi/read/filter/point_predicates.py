@@ -18,7 +18,7 @@ from pyhudi.errors import HudiError
 from pyhudi.kernels.keys.key_kernels import record_keys
 from pyhudi.keygen.key_generator_protocol import KeyFields
 from pyhudi.read.filter.condition import And, Column, Compare, Condition, In, Operand, Or
-from pyhudi.schema.evolve import type_at
+from pyhudi.schema.field_paths import type_at
 from pyhudi.schema.meta_columns import RECORD_KEY
 
 #: So many keys are looked up; of more, the files are read.

@@ -19,7 +19,7 @@ from pyhudi.metadata_table.format.column_types import index_version_of, value_ty
 from pyhudi.metadata_table.format.index_definitions import ZONE_OPTION, IndexDefinition
 from pyhudi.metadata_table.format.index_expressions import FUNCTIONS, IDENTITY, NUMBERS, Expression
 from pyhudi.metadata_table.format.metadata_keys import is_servable
-from pyhudi.schema.evolve import type_at
+from pyhudi.schema.field_paths import type_at
 from pyhudi.service.indexes.check_index import BLOOM_OPTIONS, check_arguments, check_bloom_options, check_length, refuse_unknown_options
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table.table_version import TableVersion

@@ -22,6 +22,7 @@ from pyhudi.index.global_index import GlobalIndex, RecordState, StoredRecordStat
 from pyhudi.index.index_protocol import LookupContext
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, FILE_ID_COLUMN, POSITION_COLUMN
 from pyhudi.kernels.merge.dedupe import last_of_each_key
+from pyhudi.schema.field_paths import head_columns
 from pyhudi.schema.meta_columns import PARTITION_PATH, RECORD_KEY
 from pyhudi.spark.engine.task_results import task_identity
 from pyhudi.spark.index_join.key_join import STORED_PATH
@@ -180,7 +181,7 @@ def _evaluate_hits(single: DataFrame, hits: DataFrame, file_slices: Sequence[Fil
     """Return what the slices say of the keys that they hold: the columns of `HIT_SCHEMA`."""
     if not file_slices or not (record_state.ordering_fields or any(file_slice.logs for file_slice in file_slices)):
         return hits.withColumns({IS_LIVE: F.lit(True), WINS: F.lit(True)})
-    rows = single.select(RECORD_KEY, *(f"`{name}`" for name in record_state.ordering_fields)).join(hits, RECORD_KEY)
+    rows = single.select(RECORD_KEY, *(f"`{name}`" for name in head_columns(record_state.ordering_fields))).join(hits, RECORD_KEY)
     evaluate = _hit_evaluator(file_slices, record_state)
     return rows.repartitionById(len(file_slices), SLICE).mapInArrow(evaluate, from_arrow_schema(HIT_SCHEMA))
 

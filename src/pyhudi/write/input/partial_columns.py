@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 
+from pyhudi.schema.field_paths import head_columns
 from pyhudi.schema.internal.schema_history import history_of
 from pyhudi.schema.meta_columns import IS_DELETED
 from pyhudi.spec.options import resolve
@@ -33,7 +34,7 @@ def partial_columns(options: Mapping[str, str], config: TableConfig, schema: pa.
         return None
     always = (*config.record_key_fields, *config.partition_fields, *config.ordering_fields)
     stated = {name.lower() for name in changed}
-    if not stated.isdisjoint(name.lower() for name in config.ordering_fields):
+    if not stated.isdisjoint(name.lower() for name in head_columns(config.ordering_fields)):
         return None
     names = stated | {name.partition(".")[0].lower() for name in always}
     columns = tuple(field.name for field in schema if field.name.lower() in names)
