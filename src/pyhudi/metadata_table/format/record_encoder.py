@@ -26,6 +26,7 @@ from pyhudi.metadata_table.format.record import (
     SecondaryEntry,
     ValueType,
 )
+from pyhudi.metadata_table.format.stats_encoder import StatsEncoder
 from pyhudi.schema.avro_arrow import with_meta_fields
 from pyhudi.spec.table.table_version import TableVersion
 
@@ -51,12 +52,14 @@ class RecordEncoder:
         self.file_schema = _file_schema(self.schema)
         self._parsed = parse_avro_schema(self.file_schema)
         self._known: dict[MetadataRecord, bytes] = {}
-        self._tombstones: dict[RecordType, list[bytes]] = {}
+        self._named: dict[RecordType, list[bytes]] = {}
+        self._stats = StatsEncoder(self.file_schema, has_types=self._has_types)
 
     def encode(self, record: MetadataRecord) -> bytes:
         """Return the bytes of a record."""
-        if isinstance(record, ColumnStats) and record == ColumnStats(record.type, record.file_name, record.column, is_deleted=True):
-            return self._tombstone(record)
+        if isinstance(record, ColumnStats):
+            rest = self._stats.rest(record)
+            return self._encode_record(record) if rest is None else self._with_names(record, rest)
         if not isinstance(record, RecordLocation | SecondaryEntry):
             return self._encode_record(record)
         known = self._known.get(record)
@@ -66,14 +69,14 @@ class RecordEncoder:
                 self._known[record] = known
         return known
 
-    def _tombstone(self, stats: ColumnStats) -> bytes:
-        """Return the bytes of a record that differs from others in its names alone; a clean writes one for each column and file."""
-        parts = self._tombstones.get(stats.type)
+    def _with_names(self, stats: ColumnStats, rest: bytes) -> bytes:
+        """Return the bytes of a record of statistics: what comes before the names is the same in all of a kind."""
+        parts = self._named.get(stats.type)
         if parts is None:
-            model = self._encode_record(ColumnStats(stats.type, _NAME, _NAME, is_deleted=True))
-            parts = self._tombstones[stats.type] = model.split(prefix_length(_NAME.encode()))
-        head, between, tail = parts
-        return b"".join((head, prefix_length(stats.file_name.encode()), between, prefix_length(stats.column.encode()), tail))
+            model = self._encode_record(ColumnStats(stats.type, _NAME, _NAME))
+            parts = self._named[stats.type] = model.split(prefix_length(_NAME.encode()))
+        head, between, _ = parts
+        return b"".join((head, prefix_length(stats.file_name.encode()), between, prefix_length(stats.column.encode()), rest))
 
     def _encode_record(self, record: MetadataRecord) -> bytes:
         sink = io.BytesIO()
