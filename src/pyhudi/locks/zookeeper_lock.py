@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import logging
 import os
 import threading
 import time
@@ -155,6 +156,8 @@ class ZooKeeperLock:
         return self._provider.connection_timeout_s
 
     def _connect(self) -> None:
+        # Without a handler Python prints kazoo's warnings on the terminal; our errors say the same. Handlers of the program get them.
+        logging.getLogger("kazoo").addHandler(logging.NullHandler())
         kazoo = importlib.import_module("kazoo.client")
         self._client = kazoo.KazooClient(hosts=self._provider.url, timeout=self._provider.session_timeout_s)
         self._client.start(timeout=self._wait_s)

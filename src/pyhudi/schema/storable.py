@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from pyhudi.errors import SchemaError
+from pyhudi.schema.avro_types import COMMENT
 from pyhudi.schema.meta_columns import without_meta_columns
 
 _MAX_DECIMAL_PRECISION = 38
@@ -40,7 +41,7 @@ _PLAIN: dict[pa.DataType, pa.DataType] = {
 
 
 def storable_schema(data: pa.Schema) -> pa.Schema:
-    """Return the schema under which data is stored: without meta columns, every type plain.
+    """Return the schema under which data is stored: without meta columns, every type plain; of the metadata of fields their comments stay.
 
     Null types are kept: they fit any column of a table, but cannot be the type of a new one.
 
@@ -81,7 +82,9 @@ def is_all_null(arrow: pa.DataType) -> bool:
 
 
 def _field(field: pa.Field, column: str) -> pa.Field:
-    return pa.field(field.name, storable_type(field.type, column), nullable=field.nullable)
+    comment = (field.metadata or {}).get(COMMENT)
+    metadata = {COMMENT: comment} if comment else None
+    return pa.field(field.name, storable_type(field.type, column), nullable=field.nullable, metadata=metadata)
 
 
 def _nested_fields(arrow: pa.DataType, column: str) -> pa.DataType:

@@ -66,6 +66,7 @@ def test_a_function_of_a_column_is_computed_as_spark_does(text, locations) -> No
     [
         ("initcap(s) = 'A'", "calls 'initcap', which is not served"),
         ("lower(l) = 'a'", "of column 'l' of type int64"),
+        ("date_format(ts, 1) = 'x'", "with the format 1; it is a text"),
         ("date_format(ts) = 'x'", r"it is date_format\(column, format\)"),
         ("date_format(ts, 'EEE') = 'x'", "format 'EEE', which is not served"),
         ("lower(s, 'x') = 'y'", "with 1 more arguments"),

@@ -120,9 +120,9 @@ def test_changes_are_read_as_options_ask(table: HudiTable, monkeypatch: pytest.M
         return with_checksums(snapshot, file_slice)
 
     monkeypatch.setattr(Snapshot, "with_checksums", noting)
-    options = {"hoodie.metadata.enable": "false", "hoodie.memory.merge.max.size": "400", "pyhudi.read.verify.checksums": "false"}
+    options = {"hoodie.metadata.enable": "false", "hoodie.memory.merge.max.size": "4000000", "pyhudi.read.verify.checksums": "false"}
     assert table.changes(options=options).num_rows == 2
-    assert queries == [(False, 400, False)]
+    assert queries == [(False, 4000000, False)]
 
 
 def test_completion_times_of_a_table_that_keeps_none() -> None:

@@ -109,3 +109,14 @@ def test_opening_where_nothing_stands_says_so(tmp_path) -> None:
     with pytest.raises(TableNotFound, match="no Hudi table"):
         HudiTable.open(str(tmp_path))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_comments_of_columns_and_fields_stay() -> None:
+    inner = pa.struct([pa.field("zip", pa.int64(), metadata={"comment": "of the town", "other": "left out"})])
+    schema = pa.schema([pa.field("id", pa.int64(), metadata={"comment": "the key"}), pa.field("at", inner)])
+    storage = MemoryStorage()
+    table = make_table(storage, schema=schema, keys=["id"], partition_by=[], order_by=[])
+    table.upsert([{"id": 1, "at": {"zip": 2}}])
+    read = table.schema
+    assert read.field("id").metadata == {b"comment": b"the key"}
+    assert read.field("at").type.field("zip").metadata == {b"comment": b"of the town"}

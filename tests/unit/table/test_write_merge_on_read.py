@@ -9,9 +9,10 @@ import pytest
 from pyhudi.errors import ConflictError
 from pyhudi.fsview import committed_sizes as stated
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.read.snapshot import slice_cache
+from pyhudi.read.snapshot import query_type, slice_cache
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.files.file_group import FileSlice
+from pyhudi.spec.options import resolve
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.write_table import write
 from pyhudi.timeline.load_timeline import load_timeline
@@ -245,6 +246,11 @@ def test_logs_beyond_the_limit_of_a_read_are_merged_in_parts(monkeypatch: pytest
         return counted(storage, context, task)
 
     monkeypatch.setattr(slice_cache, "slice_delta", noted)
+    monkeypatch.setattr(query_type, "LEAST_MERGE_BYTES", 1)
     rows = table.to_arrow(options={"hoodie.memory.merge.max.size": "4000"}).to_pylist()
     assert by_id(rows) == whole
     assert len(parts) == parts[0] > 1
+
+
+def test_the_least_merge_size_leaves_few_parts() -> None:
+    assert query_type.snapshot_query(resolve({"hoodie.memory.merge.max.size": "5"})).slice_bytes >= 1 << 18

@@ -55,6 +55,8 @@ def call_of(name: str, column: Column, arguments: Sequence[object]) -> FunctionC
     if len(given) != len(names) or None in arguments:
         signature = ", ".join(("column", *names))
         raise UsageError(f"The filter calls {name} of '{column.name}' with {len(arguments)} more arguments; it is {name}({signature}).")
+    if "format" in names and not all(isinstance(argument, str) for argument in arguments):
+        raise UsageError(f"The filter calls {name} of '{column.name}' with the format {arguments[0]}; it is a text, such as 'yyyy-MM-dd'.")
     options = tuple(zip(names, given, strict=True))
     kind = Expression(function, dict(options) | {ZONE_OPTION: ZONE}).result_type(column.type)
     if kind is None:

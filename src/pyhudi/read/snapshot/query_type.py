@@ -27,6 +27,8 @@ QueryType: TypeAlias = Literal["snapshot", "read_optimized"]
 
 #: Default of `hoodie.memory.merge.max.size`.
 MERGE_BYTES: Final = 128 << 20
+#: Less is taken as this: the parts of a slice read its logs once each, and a part a row would read them without end.
+LEAST_MERGE_BYTES: Final = 1 << 20
 #: So many slices are merged at a time in one process.
 THREADS: Final = 4
 
@@ -89,7 +91,7 @@ def snapshot_query(options: Options) -> SnapshotQuery:
         options.get(AS_OF),
         use_metadata_table=options.flag(METADATA_TABLE),
         skips_data=options.flag(DATA_SKIPPING),
-        merge_bytes=options.integer(MERGE_SIZE),
+        merge_bytes=max(LEAST_MERGE_BYTES, options.integer(MERGE_SIZE)),
         verifies_pages=options.flag(VERIFY_CHECKSUMS),
         merges_logs=options.text(MERGE_TYPE).strip().lower() != "skip_merge",
         takes_path_values=options.flag(PATH_VALUES),
