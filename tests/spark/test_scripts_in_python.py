@@ -69,11 +69,11 @@ def soft_delete(spark: SparkSession, path: str) -> None:
     keep = {"id", "ts", "city"}
     snapshot = load(spark, path)
     meta = [name for name in snapshot.columns if name.startswith("_hoodie")]
-    gone = snapshot.where("id = 2").drop(*meta)
-    for name, kind in gone.dtypes:
+    removed = snapshot.where("id = 2").drop(*meta)
+    for name, kind in removed.dtypes:
         if name not in keep:
-            gone = gone.withColumn(name, lit(None).cast(kind))
-    save(gone, path)
+            removed = removed.withColumn(name, lit(None).cast(kind))
+    save(removed, path)
     assert amounts(load(spark, path)) == {1: 10.0, 2: None, 3: 30.0}
 
 
@@ -103,8 +103,8 @@ def insert_overwrite_table(spark: SparkSession, path: str) -> None:
 
 def delete_partition(spark: SparkSession, path: str) -> None:
     save(orders(spark), path, "overwrite")
-    gone = {"datasource_write_operation": "delete_partition", "datasource_write_partitions_to_delete": "lima"}
-    save(orders(spark).limit(0), path, **gone)
+    removed = {"datasource_write_operation": "delete_partition", "datasource_write_partitions_to_delete": "lima"}
+    save(orders(spark).limit(0), path, **removed)
     assert amounts(load(spark, path)) == {2: 20.0}
 
 
@@ -268,10 +268,10 @@ def new_column(spark: SparkSession, path: str) -> None:
 
 
 def services_and_retention(spark: SparkSession, path: str) -> None:
-    kept = {"clean_automatic": "true", "cleaner_policy": "KEEP_LATEST_COMMITS", "cleaner_commits_retained": "1"}
+    retained = {"clean_automatic": "true", "cleaner_policy": "KEEP_LATEST_COMMITS", "cleaner_commits_retained": "1"}
     archived = {"keep_min_commits": "3", "keep_max_commits": "4"}
     for number in range(6):
-        save(orders(spark, (1, "lima", float(number), number)), path, "append" if number else "overwrite", **kept, **archived)
+        save(orders(spark, (1, "lima", float(number), number)), path, "append" if number else "overwrite", **retained, **archived)
     assert amounts(load(spark, path)) == {1: 5.0}
 
 
