@@ -5,7 +5,7 @@ Rules: `HoodieSimpleIndex`, with the key range and bloom filter of the footers (
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from pyhudi.kernels.base_file.base_file import FOOTER_MAX_KEY, FOOTER_MIN_KEY
 from pyhudi.kernels.base_file.bloom_probe import may_hold_keys
 from pyhudi.kernels.base_file.page_rows import PageRows
 from pyhudi.kernels.base_file.parquet_input import footer_entries, open_fragment, open_pages
-from pyhudi.kernels.keys.key_answers import recall, remember
+from pyhudi.kernels.keys.key_answers import indices_within, recall, remember
 from pyhudi.kernels.keys.key_kernels import record_keys
 from pyhudi.kernels.keys.key_pages import rows_by_pages
 from pyhudi.keygen.key_generator_protocol import KeyFields
@@ -71,9 +71,12 @@ def find_keys(
         result = _row_by_key(rows, numbers, len(encoded.dictionary))[encoded.indices.to_numpy()]
         return pa.array(result, mask=result == _ABSENT)
     with open_fragment(storage, file.path) as fragment:
-        candidates = _possible(storage, file, fragment, keys, precheck)
+        footer = footer_entries(fragment, storage, file.path)
+        candidates = _within_range(footer, keys, precheck)[0]
         # Of many keys few may be in this file: what is done with each of them comes after its footer was asked.
         encoded = (keys if len(candidates) == len(keys) else keys.take(pa.array(candidates))).dictionary_encode()
+        if not _may_hold(storage, file, fragment, footer, encoded.dictionary, precheck):
+            return pa.nulls(len(keys), pa.int64())
         rows, numbers = _search(storage, file, fragment, encoded.dictionary, virtual_key)
     result = np.full(len(keys), _ABSENT, np.int64)
     result[candidates] = _row_by_key(rows, numbers, len(encoded.dictionary))[encoded.indices.to_numpy()]
@@ -109,13 +112,18 @@ def rows_of_keys(
     known = recall(storage, file, requested_keys) if virtual_key is None else None
     if known is not None:
         return known
+    nothing = np.empty(0, np.int64)
     with open_pages(storage, file.path) as (fragment, source):
-        candidates = _possible(storage, file, fragment, requested_keys, precheck)
+        footer = footer_entries(fragment, storage, file.path)
+        candidates, key_range = _within_range(footer, requested_keys, precheck)
         values = requested_keys if len(candidates) == len(requested_keys) else requested_keys.take(pa.array(candidates))
-        by_pages = _search_pages(storage, file, fragment, source, values) if virtual_key is None and len(values) else None
-        rows, numbers = _search(storage, file, fragment, values, virtual_key) if by_pages is None else by_pages
+        if not _may_hold(storage, file, fragment, footer, values, precheck):
+            rows, numbers = nothing, nothing
+        else:
+            by_pages = _search_pages(storage, file, fragment, source, values) if virtual_key is None else None
+            rows, numbers = _search(storage, file, fragment, values, virtual_key) if by_pages is None else by_pages
     if virtual_key is None:
-        remember(storage, file, requested_keys, rows, candidates[numbers])
+        remember(storage, file, values, rows, numbers, key_range)
     return rows, candidates[numbers]
 
 
@@ -164,18 +172,19 @@ def _stored_keys(
         yield pa.chunked_array(waiting)
 
 
-def _possible(
-    storage: Storage, file: BaseFile, fragment: ds.ParquetFileFragment, requested_keys: pa.StringArray, precheck: Precheck
-) -> Indices:
-    """Return the numbers of the wanted keys that can be in a file by its footer; the fewer, the faster is the search."""
-    footer = footer_entries(fragment, storage, file.path)
-    candidates = np.arange(len(requested_keys))
+def _within_range(footer: Mapping[str, str], keys: pa.StringArray, precheck: Precheck) -> tuple[Indices, tuple[str, str] | None]:
+    """Return the numbers of the keys that can be in a file by the key range of its footer, and this range, if it was asked and is there."""
     lower, upper = footer.get(FOOTER_MIN_KEY), footer.get(FOOTER_MAX_KEY)
     if precheck.ranges and lower is not None and upper is not None and max(lower + upper, default="") < _FIRST_DIFFERENT:
-        within = pc.and_(pc.greater_equal(requested_keys, lower), pc.less_equal(requested_keys, upper))
-        candidates = np.flatnonzero(within.to_numpy(zero_copy_only=False))
+        return indices_within(keys, (lower, upper)), (lower, upper)
+    return np.arange(len(keys)), None
+
+
+def _may_hold(
+    storage: Storage, file: BaseFile, fragment: ds.ParquetFileFragment, footer: dict[str, str], keys: pa.StringArray, precheck: Precheck
+) -> bool:
+    """Tell whether a file may hold some of the keys that its key range has left."""
     try:
-        is_possible = not precheck.bloom or may_hold_keys(footer, requested_keys.take(pa.array(candidates)), fragment.metadata.num_rows)
+        return len(keys) > 0 and (not precheck.bloom or may_hold_keys(footer, keys, fragment.metadata.num_rows))
     except CorruptTableError as error:
         raise CorruptTableError(f"file '{file.path}' of table {storage.uri}: {error}; restore the file from a copy") from error
-    return candidates if is_possible else candidates[:0]

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 import operator
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
@@ -31,6 +30,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from pyhudi.kernels.arrays.array_types import Indices
+from pyhudi.kernels.arrays.row_pairs import row_pairs
 from pyhudi.read.execute import Selection, read_slices, select
 from pyhudi.read.filter.point_predicates import MOST_KEYS
 from pyhudi.read.skipping.key_rows import keys_in_column
@@ -52,8 +53,7 @@ _TYPES: Final = (*PLAIN_TYPES, TimestampType, TimestampNTZType)
 #: Whole numbers of any two types, and strings and dates with their like, are equal in Spark just where they are in Python.
 _WHOLE: Final = (ByteType(), ShortType(), IntegerType(), LongType())
 _ALIKE: Final = (StringType(), DateType())
-#: Where the matches of a row are that has none.
-_NOWHERE: Final[Sequence[int | None]] = (None,)
+_NO_ROWS: Final = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +71,20 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """The rows of a source, the stored rows that may match some, and the join as pairs of indices, None where no row matches."""
+    """The rows of a source, the stored rows that may match some, and the join as pairs of their numbers, null where no row matches."""
 
     given: pa.Table
     stored: pa.Table
-    pairs: Sequence[tuple[int, int | None]]
+    given_numbers: pa.Int64Array
+    stored_numbers: pa.Int64Array
 
     def given_rows(self) -> pa.Table:
         """Return the row of the source of each pair."""
-        return self.given.take(pa.array([at for at, _ in self.pairs], pa.int64()))
+        return self.given.take(self.given_numbers)
 
     def stored_rows(self) -> pa.Table:
         """Return the stored row of each pair, nulls where there is none."""
-        return self.stored.take(pa.array([index for _, index in self.pairs], pa.int64()))
+        return self.stored.take(self.stored_numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +117,24 @@ class LocalJoin:
     def matches(self, given: pa.Table, names: Sequence[str]) -> Matches | None:
         """Return which stored rows the rows of a source match, with some columns of the table; None where they are many."""
         fields = [ours for ours, _ in self.columns]
-        keys = [*zip(*(_comparable(given.column(theirs.name)) for _, theirs in self.columns), strict=True)]
+        keys = [_comparable(given.column(theirs.name)) for _, theirs in self.columns]
         stored = _touched_keys(self.snapshot, names, fields, keys, self.max_bytes)
         if stored is None:
             return None
-        indices = _row_indices_by_key(zip(*(_comparable(stored.column(field.name)) for field in fields), strict=True))
-        matches = ((at, index) for at, key in enumerate(keys) for index in indices.get(key, _NOWHERE))
-        joined = ((at, index) for at, index in matches if (self.join.unmatched if index is None else self.join.matched))
-        pairs = [*itertools.islice(joined, _ROWS_MAX + 1)]
-        return None if len(pairs) > _ROWS_MAX else Matches(given, stored, pairs)
+        pairs = row_pairs(keys, [_comparable(stored.column(field.name)) for field in fields], _ROWS_MAX)
+        return None if pairs is None else self._matches(given, stored, *pairs)
+
+    def _matches(self, given: pa.Table, stored: pa.Table, given_numbers: Indices, stored_numbers: Indices) -> Matches | None:
+        """Return those of the pairs of rows that are wanted, and rows without a match, in the order of the source."""
+        unmatched = np.setdiff1d(np.arange(given.num_rows), given_numbers) if self.join.unmatched else _NO_ROWS
+        if not self.join.matched:
+            given_numbers = stored_numbers = _NO_ROWS
+        if len(given_numbers) + len(unmatched) > _ROWS_MAX:
+            return None
+        order = np.argsort(np.concatenate([given_numbers, unmatched]), kind="stable")
+        numbers = np.concatenate([given_numbers, unmatched])[order]
+        stored_or_none = pa.concat_arrays([pa.array(stored_numbers, pa.int64()), pa.nulls(len(unmatched), pa.int64())])
+        return Matches(given, stored, pa.array(numbers, pa.int64()), stored_or_none.take(pa.array(order)))
 
 
 def local_join(snapshot: Snapshot, target: DataFrame, source: DataFrame, join: Join, max_bytes: int) -> LocalJoin | None:
@@ -177,11 +187,11 @@ def _are_values(snapshot: Snapshot, target: DataFrame, source: DataFrame) -> boo
 
 
 def _touched_keys(
-    snapshot: Snapshot, columns: Sequence[str], fields: Sequence[StructField], keys: Sequence[tuple[Any, ...]], max_bytes: int
+    snapshot: Snapshot, columns: Sequence[str], fields: Sequence[StructField], keys: Sequence[pa.ChunkedArray], max_bytes: int
 ) -> pa.Table | None:
     """Return the stored rows that may have one of the keys; None where too many files may hold some, or too many rows have one."""
     stored = with_meta_columns(snapshot.schema)
-    values = [_present_values(stored.field(field.name), {key[at] for key in keys}) for at, field in enumerate(fields)]
+    values = [_present_values(stored.field(field.name), column) for field, column in zip(fields, keys, strict=True)]
     selection = _selection(snapshot, columns, {field.name: one for field, one in zip(fields, values, strict=True)})
     file_slices = selection.slices()
     if not _are_few(file_slices, max_bytes):
@@ -196,10 +206,18 @@ def _touched_keys(
     return pa.Table.from_batches(batches, schema=selection.schema)
 
 
-def _comparable(column: pa.ChunkedArray) -> list[Any]:
-    """Return the values of a column; dates as days, since Spark has some that Python has not."""
-    values: list[Any] = (column.cast(pa.int32()) if pa.types.is_date32(column.type) else column).to_pylist()
-    return values
+def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the values of a column of one of the types that are compared, as the same type for all that are alike.
+
+    Dates come as days, since Spark has some that Python has not.
+    """
+    if pa.types.is_date32(column.type):
+        return column.cast(pa.int32()).cast(pa.int64())
+    return column.cast(pa.string() if _is_text(column.type) else pa.int64())
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _are_few(file_slices: Sequence[FileSlice], max_bytes: int) -> bool:
@@ -229,20 +247,16 @@ def _selection(snapshot: Snapshot, columns: Sequence[str], values: Mapping[str, 
     return replace(selection, condition=condition, known_keys=min(known, key=lambda one: len(one[0]), default=None))
 
 
-def _present_values(field: pa.Field, values: Iterable[Any]) -> pa.Array:
-    present = [value for value in values if value is not None]
+def _present_values(field: pa.Field, values: pa.ChunkedArray) -> pa.Array:
+    """Return the distinct values that a column may have, of some that `_comparable` returned."""
+    distinct = pc.unique(pc.drop_null(values))
+    if pa.types.is_date32(field.type):
+        return distinct.cast(pa.int32()).cast(pa.date32())
     if pa.types.is_integer(field.type):
         most = 1 << (field.type.bit_width - 1)
-        present = [value for value in present if -most <= value < most]  # others equal no value of the column
-    return pa.array(present, field.type)
-
-
-def _row_indices_by_key(keys: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[int | None]]:
-    """Return the index of each key; none holds a null, as no such row was asked for."""
-    indices: dict[tuple[Any, ...], list[int | None]] = defaultdict(list)
-    for at, key in enumerate(keys):
-        indices[key].append(at)
-    return dict(indices)
+        within = pc.and_(pc.greater_equal(distinct, -most), pc.less_equal(distinct, most - 1))
+        distinct = distinct.filter(within)  # others equal no value of the column
+    return distinct.cast(field.type)
 
 
 def _of_values(sides: Sequence[DataFrame], columns: Sequence[pa.ChunkedArray]) -> DataFrame | None:

@@ -65,14 +65,13 @@ class SourceMerge:
         return None if matches is None else self._of_matches(matches, numbers, compared)
 
     def _of_matches(self, matches: Matches, numbers: Indices, compared: Sequence[str]) -> pa.Table:
-        new, count = matches.given_rows(), len(matches.pairs)
-        is_matched = np.array([index is not None for _, index in matches.pairs], bool)
-        columns: dict[str, pa.Array | pa.ChunkedArray] = {_AT: numbers[[at for at, _ in matches.pairs]] if count else np.empty(0, np.int64)}
+        new, count = matches.given_rows(), len(matches.given_numbers)
+        columns: dict[str, pa.Array | pa.ChunkedArray] = {_AT: pa.array(numbers[matches.given_numbers.to_numpy()])}
         if self.join.join.matched:
             stored = matches.stored_rows()
             columns |= {name: stored.column(name) for name in LOCATION_COLUMNS}
             theirs = dict(self.columns)
-            unchanged = is_matched
+            unchanged = matches.stored_numbers.is_valid().to_numpy(zero_copy_only=False)
             for name in compared:
                 values = new.column(theirs[name])
                 # Spark has wider types of times and whole numbers than some files.
