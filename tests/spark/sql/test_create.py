@@ -166,3 +166,15 @@ def test_not_null_is_shown_and_kept(sql):
     with pytest.raises(SchemaError, match="'v' holds a null"):
         sql("INSERT INTO t VALUES (1, NULL)")
     assert re.search(r"v STRING( COLLATE \w+)? NOT NULL", sql("SHOW CREATE TABLE t")[0][0])  # Spark 4.3 adds the collation
+
+
+@pytest.mark.parametrize("scheme", ["", "file:"])
+def test_what_show_create_says_makes_the_entry_again_at_a_location_with_a_blank(sql, tmp_path, scheme):
+    sql(f"CREATE TABLE again (id INT COMMENT 'it''s') USING hudi TBLPROPERTIES (primaryKey = 'id') LOCATION '{scheme}{tmp_path}/a b%20c'")
+    sql("INSERT INTO again VALUES (1)")
+    statement = sql("SHOW CREATE TABLE again")[0][0]
+    sql("DROP TABLE again")
+    sql(statement)
+    assert sql("SELECT id FROM again") == [(1,)]
+    assert (tmp_path / "a b%20c" / ".hoodie").is_dir()
+    sql("DROP TABLE again")

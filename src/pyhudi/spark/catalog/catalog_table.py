@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import unquote
 from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
@@ -133,7 +134,7 @@ def _read(entry: JavaObject) -> CatalogTable:
     return CatalogTable(
         database=identifier.database().get(),
         name=identifier.table(),
-        location=storage.locationUri().get().toString(),
+        location=unquote(storage.locationUri().get().toString()),  # in URIs blanks are %20
         managed=entry.tableType().name() == "MANAGED",
         properties={**jvm.entries_of(storage.properties()), **jvm.entries_of(entry.properties())},
         partition_columns=tuple(filter(None, entry.partitionColumnNames().mkString("\x01").split("\x01"))),
@@ -175,7 +176,7 @@ def register(
     types = jvm.companion(session, "catalyst.catalog.CatalogTableType")
     storage = jvm.companion(session, "catalyst.catalog.CatalogStorageFormat").empty()
     python = java.org.apache.spark.api.python.PythonUtils
-    uri = java.java.net.URI.create(location) if "://" in location or location.startswith("file:") else None
+    uri = java.org.apache.hadoop.fs.Path(location).toUri() if "://" in location or location.startswith("file:") else None
     with_location = storage.copy(
         jvm.some(session, uri or java.java.io.File(location).toURI()),
         *(getattr(storage, f"copy$default${n}")() for n in range(2, _arity(session, catalog_package.CatalogStorageFormat) + 1)),
