@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 REFUSED = "does not speak Hudi any more"
 
 
+@pytest.mark.slow
 def test_every_patch_is_taken_off_with_the_last_session_and_others_continue(tmp_path: Path) -> None:
     paths = os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(

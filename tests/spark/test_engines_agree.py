@@ -27,7 +27,7 @@ SHAPES = {
     "version_6": {"recordkey": "id", "partitionpath": "city", "ordering": "seen", "type": "MERGE_ON_READ", "version": "6"},
 }
 #: Their keys and paths are compared in `test_key_generators`, too.
-LONG = {"plain", "complex"}
+LONG = {"plain", "complex", "partitioned", "version_6"}
 
 rows = st.fixed_dictionaries(
     {

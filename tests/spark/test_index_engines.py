@@ -70,7 +70,7 @@ numbers = itertools.count()
 @pytest.mark.parametrize(
     ("index", "kind", "more"),
     [
-        ("GLOBAL_SIMPLE", "MERGE_ON_READ", STAY),
+        pytest.param("GLOBAL_SIMPLE", "MERGE_ON_READ", STAY, marks=pytest.mark.slow),
         ("RECORD_LEVEL_INDEX", "COPY_ON_WRITE", {}),
     ],
 )

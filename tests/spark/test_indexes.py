@@ -34,7 +34,9 @@ def values(table: HudiTable) -> dict[str, int]:
     return dict(zip(table_rows["id"].to_pylist(), table_rows["value"].to_pylist(), strict=True))
 
 
-@pytest.mark.parametrize(("options", "kind"), [(BUCKET, "COPY_ON_WRITE"), (CONSISTENT_HASHING, "MERGE_ON_READ")])
+@pytest.mark.parametrize(
+    ("options", "kind"), [pytest.param(BUCKET, "COPY_ON_WRITE", marks=pytest.mark.slow), (CONSISTENT_HASHING, "MERGE_ON_READ")]
+)
 def test_spark_tasks_and_the_local_engine_meet_in_the_buckets(
     spark: SparkSession, tmp_path: Path, options: dict[str, str], kind: str
 ) -> None:
@@ -70,6 +72,7 @@ def test_records_that_only_logs_hold_are_updated_where_they_are(
     assert result.index == "SIMPLE"
 
 
+@pytest.mark.slow
 def test_record_index_that_nobody_named_is_asked_in_spark_tasks_where_it_costs_less_than_a_join(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from pyhudi import HudiTable
 from pyhudi.errors import KeyFieldError
 from pyhudi.keygen.user import register_key_generator
+from tests.slow_cases import slow_cases
 
 TIMES = "hoodie.keygen.timebased."
 MILLIS = {TIMES + "timestamp.type": "EPOCHMILLISECONDS", TIMES + "output.dateformat": "yyyy/MM/dd", TIMES + "timezone": "Asia/Tokyo"}
@@ -83,7 +84,7 @@ def new_table(schema: pa.Schema, path: Path, keys: str, partition_by: str, optio
     return HudiTable.create(path, schema, name="t", keys=keys.split(","), partition_by=partition_by.split(","), options=options)
 
 
-@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("table_type", slow_cases(["COPY_ON_WRITE", "MERGE_ON_READ"], {"COPY_ON_WRITE"}))
 def test_global_delete_takes_keys_alone(spark: SparkSession, tmp_path: Path, table_type: str) -> None:
     schema = pa.schema({"id": pa.int64(), "p": pa.string(), "q": pa.float64()})
     left, anywhere = {}, {"hoodie.datasource.write.keygenerator.type": "GLOBAL_DELETE"}

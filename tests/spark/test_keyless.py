@@ -130,7 +130,7 @@ def test_rows_without_meta_columns_and_inserts_are_added(spark: SparkSession, pa
 
 
 @pytest.mark.parametrize("version", slow_cases(["6", "9"], {"6"}))
-@pytest.mark.parametrize("engine", ["local", "spark"], indirect=True)
+@pytest.mark.parametrize("engine", slow_cases(["local", "spark"], {"spark"}), indirect=True)
 def test_merge_on_read_rows_that_were_read_are_updated(spark: SparkSession, tmp_path: Path, engine: str, version: str) -> None:
     path = merge_on_read(spark, tmp_path, version)
     result = read(spark, path)

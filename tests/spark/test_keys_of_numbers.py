@@ -43,8 +43,8 @@ HIVE = {"hoodie.datasource.write.hive_style_partitioning": "true", "hoodie.datas
 @pytest.mark.parametrize(
     ("keys", "partition_by", "options"),
     [
-        ("id", "x", {}),
-        ("d", "deep.z,id", HIVE),
+        pytest.param("id", "x", {}, marks=pytest.mark.slow),
+        pytest.param("d", "deep.z,id", HIVE, marks=pytest.mark.slow),
         ("f,x,m", "f:SIMPLE,x:SIMPLE", CUSTOM),
         pytest.param("x", "f", {}, marks=pytest.mark.slow),
         pytest.param("d,id", "m,d", {}, marks=pytest.mark.slow),

@@ -59,6 +59,7 @@ def defined_in_a_notebook() -> Any:
     return cell["Summed"]
 
 
+@pytest.mark.slow
 def test_merger_of_the_notebook_itself_goes_to_the_tasks(spark: SparkSession, table: HudiTable) -> None:
     register_merger(NAME, defined_in_a_notebook()())
     assert total(spark, table) == 10 + 25

@@ -130,6 +130,7 @@ def test_two_sessions_with_different_catalogs_change_the_same_table(session: Spa
     assert values(session, path) == ["old++"]
 
 
+@pytest.mark.slow
 def test_a_restarted_session_speaks_hudi_and_stopped_streams_leave_the_log_clean(tmp_path: Path) -> None:
     paths = os.pathsep.join([str(ROOT), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     program = [sys.executable, "-m", "tests.spark.restarted_session", str(tmp_path)]

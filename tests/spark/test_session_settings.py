@@ -58,6 +58,7 @@ def run(command: list[str], folder: Path, **variables: str) -> subprocess.Comple
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_script_that_does_not_call_enable(tmp_path: Path) -> None:
     flags = f"--packages {BUNDLE} --repositories {NOWHERE} --conf spark.kryo.registrator={REGISTRATOR} --master local[1] pyspark-shell"
     command = [sys.executable, "-m", "pyhudi", "-v", "run", "script.py", str(tmp_path / "t"), "-x", "y"]

@@ -99,7 +99,7 @@ CASES = [
     for operation in ("insert", "upsert", "delete", "bulkinsert")
     if door in ("frame", "table") or operation in STATEMENTS
 ]
-FAST = [("frame", "delete"), ("properties", "upsert")]
+FAST = [("frame", "delete")]
 
 
 @pytest.mark.parametrize("case", slow_cases(CASES, [case for case in CASES if case not in FAST]), ids="-".join)

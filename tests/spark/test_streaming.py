@@ -172,6 +172,7 @@ class Follower:
         return sorted(result)
 
 
+@pytest.mark.slow
 def test_a_limited_stream_takes_so_many_commits_a_batch_also_after_a_restart(pipe: Pipe) -> None:
     for number in range(4):
         pipe.put((number, "a", "x"))
@@ -188,6 +189,7 @@ def test_a_limited_stream_takes_so_many_commits_a_batch_also_after_a_restart(pip
     assert Limited(pipe, 5, **{"hoodie.datasource.streaming.startOffset": begin}).batches() == [[5, 6]]
 
 
+@pytest.mark.slow
 def test_a_stream_keeps_the_columns_it_began_with_and_a_restarted_one_has_new_ones(pipe: Pipe) -> None:
     pipe.put((1, "a", "x"))
     pipe.run()

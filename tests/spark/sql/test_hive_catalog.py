@@ -27,6 +27,7 @@ def run(part: str, folder: Path) -> dict[str, Any]:
     return answer
 
 
+@pytest.mark.slow
 def test_a_new_session_finds_and_changes_the_tables_of_the_last(tmp_path: Path) -> None:
     made = run("first", tmp_path)
     assert [row[1] for row in made["tables"]] == ["copied", "new_name"]

@@ -208,7 +208,10 @@ def _door(session: SparkSession, name: str, port: int) -> Door:
     return Door(session, name, port)
 
 
-@pytest.mark.parametrize(("kind", "ways"), [("cow", list(WAYS)), ("mor", ["selectExpr", "permanent view", "cached view", "Thrift server"])])
+SOME_WAYS = ["selectExpr", "permanent view", "cached view", "Thrift server"]
+
+
+@pytest.mark.parametrize(("kind", "ways"), [pytest.param("cow", list(WAYS), marks=pytest.mark.slow), ("mor", SOME_WAYS)])
 def test_a_table_is_current_by_whatever_way_it_is_named(sql, port, other_process, kind, ways):
     name = f"{sql.database}.t"
     sql(f"CREATE TABLE {name} (id INT, name STRING) USING hudi TBLPROPERTIES (primaryKey = 'id', type = '{kind}')")

@@ -64,7 +64,8 @@ def test_merge_into_of_a_dataframe_is_the_statement(sql):
     assert sql("SELECT id, name FROM t ORDER BY id") == [(1, "one {x}"), (3, "alone"), (4, "four")]
 
 
-@pytest.mark.parametrize("kind", [pytest.param("cow", marks=pytest.mark.slow), "mor"])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["cow", "mor"])
 def test_merge_by_spark_tasks_gives_what_the_driver_gives(sql, kind):
     merge = (
         "MERGE INTO {0} t USING (SELECT * FROM VALUES (1, 'x', 5, 'a'), (2, 'b', 1, 'a'), (3, 'moved', 5, 'c'), (4, 'gone', 5, 'a'),"

@@ -97,7 +97,7 @@ def test_cut_anywhere_changes_no_row_and_is_made_up_for(
 
 
 @each_part
-@pytest.mark.parametrize("driver", [DRIVER, OF_VERSION_6], ids=["version 9", "version 6"])
+@pytest.mark.parametrize("driver", [DRIVER, pytest.param(OF_VERSION_6, marks=pytest.mark.slow)], ids=["version 9", "version 6"])
 def test_log_compaction_cut_anywhere_changes_no_row_and_is_made_up_for(driver: Driver, part: Part) -> None:
     storage, oracle = table_with_logs(driver)
     driver.write(storage, *LATER)

@@ -24,7 +24,7 @@ OF_VERSION_6 = replace(MERGE_ON_READ, created_with={"hoodie.write.table.version"
 DRIVERS = pytest.mark.parametrize(
     "driver",
     [
-        pytest.param(COPY_ON_WRITE, id="copy on write"),
+        pytest.param(COPY_ON_WRITE, id="copy on write", marks=pytest.mark.slow),
         pytest.param(MERGE_ON_READ, id="merge on read"),
         pytest.param(OF_VERSION_6, id="version 6", marks=pytest.mark.slow),
     ],

@@ -33,7 +33,7 @@ CHANGES = [
     pytest.param(("COPY_ON_WRITE", 9, 6), id="copy on write 9 to 6"),
     pytest.param(("COPY_ON_WRITE", 9, 8), id="copy on write 9 to 8"),
     pytest.param(("MERGE_ON_READ", 6, 8), id="merge on read 6 to 8"),
-    pytest.param(("MERGE_ON_READ", 8, 6), id="merge on read 8 to 6"),
+    pytest.param(("MERGE_ON_READ", 8, 6), id="merge on read 8 to 6", marks=pytest.mark.slow),
     pytest.param(("MERGE_ON_READ", 8, 9), id="merge on read 8 to 9"),
 ]
 

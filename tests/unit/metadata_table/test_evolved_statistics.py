@@ -25,7 +25,9 @@ CHANGES = {
     "to real": ([RetypeColumn(("i",), pa.float64())], {"i": 1.5}),
     "dropped": ([DropColumn(("i",))], {}),
 }
-VERSIONS = pytest.mark.parametrize(("version", "partition_by"), [(9, ["p"]), (8, ["p"]), (9, [])], ids=["9", "8", "not partitioned"])
+VERSIONS = pytest.mark.parametrize(
+    ("version", "partition_by"), [(9, ["p"]), pytest.param(8, ["p"], marks=pytest.mark.slow), (9, [])], ids=["9", "8", "not partitioned"]
+)
 
 
 def table_at(path, version: int, partition_by: list[str]) -> HudiTable:
