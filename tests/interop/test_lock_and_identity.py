@@ -9,7 +9,7 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import CorruptTableError
-from pyhudi.storage.lock_record import LOCK_FILE_OPTION
+from pyhudi.storage.lock_files.lock_record import LOCK_FILE_OPTION
 from tests.interop.kinds import Kind, Model, assert_both_read
 from tests.interop.reference import ReferenceHudi
 from tests.interop.rows import trips

@@ -20,7 +20,7 @@ from pyhudi import HudiTable
 from pyhudi.errors import AlreadyExistsError, StorageError, TableNotFound
 from pyhudi.locks.conditional_object import StoreObject, Version
 from pyhudi.locks.storage_lock import StorageLock, StorageProvider
-from pyhudi.storage.lock_record import LOCK_FILE_OPTION
+from pyhudi.storage.lock_files.lock_record import LOCK_FILE_OPTION
 from pyhudi.storage.remote import cloud_client, cloud_storage
 from pyhudi.storage.remote.cloud_storage import CloudStorage
 from pyhudi.storage.remote.listed_storage import listed_while

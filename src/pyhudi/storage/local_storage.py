@@ -24,8 +24,8 @@ from typing import BinaryIO
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, StorageError
 from pyhudi.storage.entry_kinds import entry_status, is_file, not_a_file, status_of
-from pyhudi.storage.file_lock import FileLock
-from pyhudi.storage.lock_record import LOCK_FILE, check_lock_inside
+from pyhudi.storage.lock_files.file_lock import FileLock
+from pyhudi.storage.lock_files.lock_record import LOCK_FILE, check_lock_inside
 from pyhudi.storage.storage_paths import is_absent, open_folder, split_file_path, split_path
 from pyhudi.storage.storage_protocol import FileStatus, HeldLock, Storage, check_content
 
@@ -127,7 +127,11 @@ class LocalStorage:
         """Open a file for reading and return its descriptor and its size."""
         folder_segments, name = split_file_path(path)
         with open_folder(self.root, folder_segments) as folder:
-            descriptor = os.open(name, _READ, dir_fd=folder)
+            return self._open_in(folder, name, path)
+
+    def _open_in(self, folder: int, name: str, path: str) -> tuple[int, int]:
+        """Do the same for a file in a folder that is open; the path is named in errors."""
+        descriptor = os.open(name, _READ, dir_fd=folder)
         status = os.fstat(descriptor)
         if not stat_bits.S_ISREG(status.st_mode):
             os.close(descriptor)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, LockTimeoutError
-from pyhudi.storage.fair_lock import FairLock
+from pyhudi.storage.lock_files.fair_lock import FairLock
 from pyhudi.storage.storage_paths import parent_folders, split_file_path, split_path
 from pyhudi.storage.storage_protocol import FileStatus, HeldLock, check_content, names_of_files
 

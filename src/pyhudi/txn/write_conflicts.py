@@ -21,6 +21,7 @@ from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table.merge_mode import MergeMode
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table.table_keys import PARTIAL_UPDATE_MODE
+from pyhudi.storage.cached_folder import open_cached_folder
 from pyhudi.timeline.commit_search import CommitSearch, search_for
 from pyhudi.timeline.instant_details import read_action
 from pyhudi.timeline.pending_clustering import pending_clustering
@@ -30,6 +31,7 @@ from pyhudi.txn.locked_table import TableState
 
 #: A bucket's number, in the file ids of a bucket index.
 _BUCKET_DIGITS = 8
+_NOTHING = CommitSearch()
 _MOST_LISTED = 3
 
 
@@ -84,10 +86,10 @@ def check_conflicts(before: Timeline, now: TableState, mine: ComparedWrite, stra
         False: (mine.groups, _search(mine.groups, mine, Operation.BUCKET_RESCALE)),
         True: (mine.rewritten, _search(mine.rewritten, mine)),
     }
-    for other in candidates:
-        ours, search = compared[_is_compaction(now, other) and not _renames_logs(before, now, other)]
-        if search != CommitSearch():
-            commit = search.load(now.storage, now.config, now.timeline, other)
+    with open_cached_folder(now.storage, now.config.timeline_path) as storage:
+        for other in candidates:
+            ours, search = compared[_is_compaction(now, other) and not _renames_logs(before, now, other)]
+            commit = None if search == _NOTHING else search.load(storage, now.config, now.timeline, other)
             if commit is not None:
                 _check_rescaled(now, mine, other, commit)
                 theirs = _excluding_groups(commit, ours) if mine.in_any_order else _groups_of_commit(commit)

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.storage.file_lock import FileLock
-from pyhudi.storage.lock_queue import LockQueue, _Ticket
-from pyhudi.storage.lock_record import LOCK_FILE
+from pyhudi.storage.lock_files.file_lock import FileLock
+from pyhudi.storage.lock_files.lock_queue import LockQueue, _Ticket
+from pyhudi.storage.lock_files.lock_record import LOCK_FILE
 
 SCHEMA = pa.schema({"id": pa.string(), "v": pa.int64()})
 SERVICES = {
@@ -46,7 +46,7 @@ class Turns:
                 self.turns.append((began, taken.get(threading.get_ident()), time.monotonic()))
 
         # A thread that a busy machine does not run for a second is passed over, rightly.
-        monkeypatch.setattr("pyhudi.storage.file_lock._PATIENCE_S", 60.0)
+        monkeypatch.setattr("pyhudi.storage.lock_files.file_lock._PATIENCE_S", 60.0)
         monkeypatch.setattr(FileLock, "acquire", noted_acquire)
         monkeypatch.setattr(LockQueue, "_take", noted_take)
 

@@ -14,7 +14,7 @@ import pytest
 from pyhudi.errors import AlreadyExistsError, ConflictError, OptionError, StorageError, TableNotFound
 from pyhudi.locks.choose_lock import with_lock_provider
 from pyhudi.spec.options import resolve
-from pyhudi.storage.lock_record import LOCK_FILE_OPTION
+from pyhudi.storage.lock_files.lock_record import LOCK_FILE_OPTION
 from pyhudi.storage.open_storage import open_source_folder, open_storage
 from pyhudi.storage.remote import cloud_client, object_store
 from pyhudi.storage.remote.cloud_client import open_store, store_errors

@@ -9,7 +9,7 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import CorruptTableError, OptionError, StorageError, TableNotFound, UnsupportedError
-from pyhudi.storage.lock_record import LOCK_FILE_OPTION
+from pyhudi.storage.lock_files.lock_record import LOCK_FILE_OPTION
 from pyhudi.storage.remote.cloud_options import FAMILIES
 from pyhudi.storage.remote.file_systems import advice
 from pyhudi.storage.remote.object_store import ObjectStorage

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from pyhudi.errors import ConflictError, StorageError
-from pyhudi.storage.lock_record import LOCK_FILE_OPTION
+from pyhudi.storage.lock_files.lock_record import LOCK_FILE_OPTION
 from pyhudi.storage.remote import cloud_client, object_cache
 from pyhudi.storage.remote.cloud_storage import CloudStorage
 from pyhudi.storage.remote.listed_storage import ListedStorage, first_page, listed_while

@@ -15,8 +15,8 @@ import pytest
 
 from pyhudi.errors import LockTimeoutError, StorageError
 from pyhudi.storage.local_storage import LocalStorage
-from pyhudi.storage.lock_queue import LockQueue
-from pyhudi.storage.lock_record import LOCK_FILE
+from pyhudi.storage.lock_files.lock_queue import LockQueue
+from pyhudi.storage.lock_files.lock_record import LOCK_FILE
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.storage_protocol import Storage
 

@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 from pyhudi.errors import LockTimeoutError, OptionError, StorageError, UnsupportedError
-from pyhudi.storage.lock_record import LOCK_FILE_OPTION
+from pyhudi.storage.lock_files.lock_record import LOCK_FILE_OPTION
 from pyhudi.storage.open_storage import open_storage
 from pyhudi.storage.remote.object_store import ObjectStorage
 from pyhudi.testing.storage_suite import StorageSuite

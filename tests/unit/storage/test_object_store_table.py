@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from pyhudi.errors import UnsupportedError
-from pyhudi.storage.lock_record import LOCK_FILE_OPTION
+from pyhudi.storage.lock_files.lock_record import LOCK_FILE_OPTION
 from pyhudi.storage.remote.object_store import ObjectStorage
 from pyhudi.table.create_new_table import create_table
 from pyhudi.table.hudi_table import HudiTable

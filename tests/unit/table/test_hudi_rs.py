@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hudi import HudiTableBuilder
 
-from pyhudi.storage.lock_record import LOCK_FILE_OPTION
+from pyhudi.storage.lock_files.lock_record import LOCK_FILE_OPTION
 from pyhudi.table.hudi_table import HudiTable
 from tests.unit.table.tables import SCHEMA, ride
 

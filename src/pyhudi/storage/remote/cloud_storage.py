@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Final, cast
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError
-from pyhudi.storage.lock_record import LOCK_FILE_OPTION
+from pyhudi.storage.lock_files.lock_record import LOCK_FILE_OPTION
 from pyhudi.storage.remote import cloud_client
 from pyhudi.storage.remote.cloud_client import store_errors
 from pyhudi.storage.remote.external_lock import check_lock_file, lock_outside

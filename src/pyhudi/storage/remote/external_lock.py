@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pyhudi.errors import OptionError, UnsupportedError
-from pyhudi.storage.fair_lock import process_lock
 from pyhudi.storage.local_storage import LocalStorage
-from pyhudi.storage.lock_record import LOCK_FILE_OPTION, check_external_lock, check_lock_inside
+from pyhudi.storage.lock_files.fair_lock import process_lock
+from pyhudi.storage.lock_files.lock_record import LOCK_FILE_OPTION, check_external_lock, check_lock_inside
 from pyhudi.storage.storage_protocol import HeldLock, Storage
 
 

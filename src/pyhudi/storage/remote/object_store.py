@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any, BinaryIO, cast
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, StorageError, UnsupportedError
-from pyhudi.storage.lock_record import LOCK_FILE_OPTION
+from pyhudi.storage.lock_files.lock_record import LOCK_FILE_OPTION
 from pyhudi.storage.remote.external_lock import check_lock_file, lock_outside
 from pyhudi.storage.remote.file_systems import open_file_system
 from pyhudi.storage.storage_paths import split_file_path, split_path

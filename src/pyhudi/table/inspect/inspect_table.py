@@ -19,7 +19,7 @@ from pyhudi.spec.arguments import check_text
 from pyhudi.spec.files.file_group import BaseFile, FileSlice, LogFile
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.local_storage import LocalStorage
-from pyhudi.storage.lock_record import forget_lock
+from pyhudi.storage.lock_files.lock_record import forget_lock
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.explain import UpsertExplanation, explain_upsert

@@ -12,8 +12,8 @@ import re
 import time
 
 from pyhudi.errors import LockTimeoutError, StorageError
-from pyhudi.storage.lock_descriptor import LockDescriptor
-from pyhudi.storage.lock_queue import LockQueue
+from pyhudi.storage.lock_files.lock_descriptor import LockDescriptor
+from pyhudi.storage.lock_files.lock_queue import LockQueue
 
 _IDENTITY_CHARACTERS = 32
 _IDENTITY = re.compile(rb"[0-9a-f]{32}")

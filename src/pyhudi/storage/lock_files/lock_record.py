@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, OptionError
-from pyhudi.storage.provider_record import check_provider, forget_provider
+from pyhudi.storage.lock_files.provider_record import check_provider, forget_provider
 from pyhudi.storage.storage_protocol import Storage
 
 LOCK_FOLDER: Final = ".hoodie/.locks"
