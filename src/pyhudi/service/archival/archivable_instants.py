@@ -16,6 +16,7 @@ from pyhudi.service.archival.archived_restores import NEVER_BY_HUDI, hides_archi
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.timeline.timeline import Timeline
 
+_NOT_BEYOND = "; hoodie.archive.beyond.savepoint is for copy-on-write tables and those of version 6"
 _GO_ALONG = frozenset({Action.CLEAN, Action.ROLLBACK})
 _REPLACE = frozenset({Action.REPLACE_COMMIT, Action.CLUSTERING})
 
@@ -52,7 +53,15 @@ class ArchivalInputs:
     @property
     def go_along(self) -> frozenset[Action]:
         """The actions that are archived with the commits after them."""
-        return _GO_ALONG | (NEVER_BY_HUDI if hides_archived(self.timeline.layout, is_merge_on_read=self.is_merge_on_read) else frozenset())
+        return _GO_ALONG | (NEVER_BY_HUDI if self._hides_archived else frozenset())
+
+    def goes_beyond_savepoints(self, settings: ArchivalSettings) -> bool:
+        """Tell whether commits after a savepointed one are archived: not where it would then be the first active instant and hide them."""
+        return settings.beyond_savepoints and not self._hides_archived
+
+    @property
+    def _hides_archived(self) -> bool:
+        return hides_archived(self.timeline.layout, is_merge_on_read=self.is_merge_on_read)
 
 
 def choose(inputs: ArchivalInputs, settings: ArchivalSettings) -> tuple[tuple[Instant, ...], str]:
@@ -86,10 +95,9 @@ def _stays(inputs: ArchivalInputs, settings: ArchivalSettings) -> Iterator[Stay]
         yield Stay(replaced.requested, f"the files that {replaced.action} {replaced.requested} replaced are not cleaned yet")
     if settings.behind_cleaning and inputs.cleaned is not None and inputs.cleaned.retained_from:
         yield Stay(inputs.cleaned.retained_from, f"clean {inputs.cleaned.requested} kept its files")
-    if not settings.beyond_savepoints:
-        saved = next((one for one in timeline.completed() if one.action is Action.SAVEPOINT), None)
-        if saved is not None:
-            yield Stay(saved.requested, f"{saved.requested} is savepointed")
+    saved = next((one for one in timeline.completed() if one.action is Action.SAVEPOINT), None)
+    if saved is not None and not inputs.goes_beyond_savepoints(settings):
+        yield Stay(saved.requested, f"{saved.requested} is savepointed{_NOT_BEYOND if settings.beyond_savepoints else ''}")
 
 
 def _for_compaction(timeline: Timeline, counted: int) -> str | None:

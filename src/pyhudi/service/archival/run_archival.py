@@ -48,14 +48,16 @@ def archive(table: LockedTable, settings: ArchivalSettings, metadata: MetadataSe
     bounds, hindrance = _bounds(table, mdt)
     if hindrance:
         return ArchivalResult(kept_because=hindrance)
-    instants, kept_because = choose(_archival_inputs(table.storage, table.config, table.timeline, bounds), settings)
+    inputs = _archival_inputs(table.storage, table.config, table.timeline, bounds)
+    instants, kept_because = choose(inputs, settings)
     if instants and not dry_run:
         move_to_archive(table.storage, table.config, table.timeline, instants, settings.merge)
     if mdt is None:
         return ArchivalResult(instants, (), kept_because)
     removed = frozenset(instants)
     left = replace(table.timeline, instants=tuple(one for one in table.timeline.instants if one not in removed))
-    of_metadata = settings.of_metadata_table(metadata.max_delta_commits)
+    beyond = inputs.goes_beyond_savepoints(settings)
+    of_metadata = replace(settings.of_metadata_table(metadata.max_delta_commits), beyond_savepoints=beyond)
     return ArchivalResult(instants, _archive_metadata_table(mdt, left, of_metadata, dry_run=dry_run), kept_because)
 
 

@@ -71,6 +71,13 @@ def test_archival_ends_before_the_first_savepoint_or_leaves_savepointed_commits_
     saved = done(20, Action.SAVEPOINT)
     assert chosen(saved)[0] == [10]
     assert chosen(saved, beyond_savepoints=True)[0] == [10, 30, 40, 50]
+    assert chosen(saved, beyond_savepoints=True, merge_on_read=True, layout=1)[0] == [10, 30, 40, 50]
+
+
+def test_a_savepoint_bounds_where_apache_hudi_would_take_later_archived_commits_for_pending() -> None:
+    instants, why = chosen(done(20, Action.SAVEPOINT), beyond_savepoints=True, merge_on_read=True)
+    assert instants == [10]
+    assert "hoodie.archive.beyond.savepoint is for copy-on-write tables and those of version 6" in why
 
 
 def test_a_replacecommit_stays_until_its_replaced_files_are_cleaned() -> None:
