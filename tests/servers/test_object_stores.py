@@ -163,6 +163,7 @@ def test_one_row_is_written_by_twenty_requests_and_read_by_five(store: Store, mo
     for key in (1, 2, 2):
         counting.requests.clear()
         HudiTable.open(url, store.options).upsert([{"id": key, "v": "x"}], options=options)
+        assert len(counting.of_lock()) <= 3
     assert counting.counts() == {"PUT": 13, "LIST": 4, "GET": 2, "DELETE": 1}
     counting.requests.clear()
     assert HudiTable.open(url, store.options).to_arrow().num_rows == 2

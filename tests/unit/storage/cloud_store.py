@@ -13,6 +13,7 @@ from pyhudi.storage.remote import cloud_client
 obstore = pytest.importorskip("obstore")
 
 _numbers = itertools.count()
+LOCK = ".hoodie/.locks/table_lock.json"
 _REQUESTS = {
     "get": "GET",
     "get_range": "GET",
@@ -39,6 +40,10 @@ class CountingObstore:
             return function(store, path, *arguments, **named)
 
         return call
+
+    def of_lock(self) -> list[str]:
+        """Return the methods of the requests for the lock of the table, in their order."""
+        return [method for method, path in self.requests if path == LOCK]
 
     def counts(self) -> Counter[str]:
         """Return the number of requests by method."""

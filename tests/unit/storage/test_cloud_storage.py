@@ -24,7 +24,7 @@ from pyhudi.storage.remote.object_store import ObjectStorage
 from pyhudi.storage.table_properties import BACKUP, PROPERTIES, load_properties, store_properties
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.testing.storage_suite import StorageSuite
-from tests.unit.storage.cloud_store import CountingObstore, new_url, serve_from_memory
+from tests.unit.storage.cloud_store import LOCK, CountingObstore, new_url, serve_from_memory
 
 obstore = pytest.importorskip("obstore")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -150,6 +150,16 @@ def test_a_table_is_written_under_a_lock_of_the_store(requests: CountingObstore)
     assert any(name.startswith("pyhudi-lock-provider-") for name in names)
 
 
+def test_a_write_takes_and_releases_the_lock_by_three_requests(requests: CountingObstore) -> None:
+    url = new_url()
+    HudiTable.create(url, SCHEMA, name="rides", keys=["id"])
+    for key in (1, 2, 3):
+        table = HudiTable.open(url)
+        requests.requests.clear()
+        table.upsert([{"id": key, "city": "oslo"}])
+        assert requests.of_lock() == ["GET", "PUT", "PUT"]
+
+
 def test_a_writer_with_another_lock_is_refused(requests: CountingObstore, tmp_path: Path) -> None:
     url = new_url()
     HudiTable.create(url, SCHEMA, name="rides", keys=["id"]).insert([{"id": 1, "city": "oslo"}])
@@ -158,7 +168,7 @@ def test_a_writer_with_another_lock_is_refused(requests: CountingObstore, tmp_pa
     in_process = {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider"}
     HudiTable.open(url).insert([{"id": 2, "city": "oslo"}], options=in_process)  # takes the lock of the store as well
     assert HudiTable.open(url).to_arrow().num_rows == 2
-    assert requests.requests.count(("PUT", ".hoodie/.locks/table_lock.json")) >= 4
+    assert requests.requests.count(("PUT", LOCK)) >= 4
     HudiTable.open(url).insert([{"id": 3, "city": "oslo"}], options={"hoodie.write.lock.storage.validity.timeout.secs": "600"})
     with pytest.raises(OptionError, match=r"hoodie\.write\.lock\.zookeeper\.url is an option of"):
         HudiTable.open(url).insert([{"id": 4, "city": "oslo"}], options={"hoodie.write.lock.zookeeper.url": "localhost:1"})
