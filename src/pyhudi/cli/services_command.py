@@ -16,6 +16,7 @@ from pyhudi.cli.shared.command_group import CommandGroup
 from pyhudi.cli.shared.options_text import pairs
 from pyhudi.cli.shared_arguments import chosen_engine
 from pyhudi.errors import UsageError
+from pyhudi.spec.options import resolve
 from pyhudi.table.runner.run_report import FAILED, NOTHING, RunReport, ServiceRun
 from pyhudi.table.runner.run_services import run_services
 from pyhudi.table.runner.service_policy import SERVICES, ServicePolicy, TablePolicy, check_services, parse_interval, parse_policy
@@ -89,6 +90,7 @@ def _policy(
             raise UsageError("--services, --option and --storage-option go with PATHS; a policy file states its own")
         return parse_policy(load_policy_file(policy_file))
     chosen = SERVICES if names is None else check_services(names.split(","), "--services")
+    resolve(options)  # a key that is refused is told once, not by each service of each table
     return ServicePolicy(tuple(TablePolicy(path, chosen, options, storage_options) for path in dict.fromkeys(paths)))
 
 

@@ -121,6 +121,7 @@ def test_one_command_line_serves_without_a_policy(path: str, tmp_path: Path) -> 
         ("/a", "--services", "cleen"),
         ("/a", "--interval", "soon"),
         ("/a", "--option", "hoodie.x"),
+        ("/a", "--option", "hoodie.clean.policy=NONE"),
     ],
 )
 def test_wrong_calls_are_told(arguments: tuple[str, ...]) -> None:
