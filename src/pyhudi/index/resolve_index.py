@@ -178,6 +178,7 @@ def _lookup_pays(keys: int, size: int) -> bool:
 
 
 def _base_files(batch: BatchKeys, view: FileSystemView) -> list[BaseFile]:
+    view.look_up(batch.paths)
     return [file for path in batch.paths for file in view.latest_base_files(path)]
 
 

@@ -105,7 +105,7 @@ class MetadataView(CheckedView):
         return self._query(lambda table: table.sizes(partition_path)) if known is None else known
 
     def _newest(self, partition_path: str) -> PartitionFiles:
-        if partition_path in self._by_id or partition_path in self._sizes:
+        if partition_path in self._by_id:
             return super()._newest(partition_path)
         if partition_path not in self._candidates:
             sizes = self._sizes_of(partition_path)
