@@ -57,7 +57,7 @@ ROWS = pa.Table.from_pylist(
     ("keys", "partition_by", "options"),
     [
         pytest.param("id", "at", {"hoodie.datasource.write.keygenerator.type": "TIMESTAMP", **MILLIS}, marks=pytest.mark.slow),
-        ("id,ts", "city:SIMPLE,day:TIMESTAMP", {**DAYS, TIMES + "timezone": "UTC"}),
+        pytest.param("id,ts", "city:SIMPLE,day:TIMESTAMP", {**DAYS, TIMES + "timezone": "UTC"}, marks=pytest.mark.slow),
         pytest.param("id", "ts", {}, marks=pytest.mark.slow),
         ("id,raw", "deep.y,city", {"hoodie.datasource.write.partitionpath.urlencode": "true"}),
         pytest.param("deep.x,id", "deep.x:SIMPLE", {}, marks=pytest.mark.slow),

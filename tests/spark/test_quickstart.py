@@ -22,6 +22,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return index
 
 
+@pytest.mark.slow
 def test_the_purchases_end_as_the_guide_says(folder):
     purchases = HudiTable.open(str(folder / "purchase"))
     assert sorted(purchases.to_arrow(columns=["purchase_id"]).column(0).to_pylist()) == ["purchase-1", "purchase-4", "purchase-5"]

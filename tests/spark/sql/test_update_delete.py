@@ -70,6 +70,7 @@ def test_parameters_of_an_update_are_bound(people):
         ("DELETE FROM people -- all of them\n WHERE name = 'ann' OR city = 'rome';", [2]),
     ],
 )
+@pytest.mark.parametrize("people", ["mor"], indirect=True)  # what the clauses say is the same for both types
 def test_delete_removes_the_matching_rows(people, statement, left):
     people(statement)
     assert [row[0] for row in people(READ)] == left

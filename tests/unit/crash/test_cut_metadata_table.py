@@ -56,6 +56,7 @@ def check(run: CrashRun, driver: Driver, before: Oracle, after: Oracle) -> None:
     assert wrong == [], run.point
 
 
+@pytest.mark.slow
 def test_building_it_before_a_write_cut_anywhere_loses_nothing() -> None:
     storage, before = stored_table()
     for run in cuts(lambda run_with_fault: DRIVER.write(run_with_fault, *WRITE), storage):

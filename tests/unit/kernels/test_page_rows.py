@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyhudi.codec.parquet.compact_protocol import read_struct
+from pyhudi.codec.parquet.compact_protocol import ThriftStruct, read_struct
 from pyhudi.codec.parquet.page_files import chunk_of, flat_columns, footer_length
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.base_file import file_rows
+from pyhudi.kernels.base_file import page_rows as page_rows_module
 from pyhudi.kernels.base_file.base_file import WriterSettings
 from pyhudi.kernels.base_file.page_rows import PageRows
 from pyhudi.kernels.base_file.parquet_output import open_writer
@@ -84,6 +85,22 @@ def test_rows_are_those_of_whole_columns(file: int, group: int, indices: list[in
     rows = page_rows(FILES[file]).rows(group, names, in_group)
     assert rows is not None
     assert rows.equals(TABLE.select(names).take(pa.array(in_group + group * GROUP)))
+
+
+def test_a_footer_is_decoded_once_and_that_of_another_file_is_not_taken_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded: list[bytes] = []
+
+    def counted(data: bytes, what: str) -> tuple[ThriftStruct, int]:
+        decoded.append(data)
+        return read_struct(data, what)
+
+    monkeypatch.setattr(page_rows_module, "read_struct", counted)
+    columns = pa.table({"unlike all others": range(ROWS)}), pa.table({"unlike all othErs": range(ROWS, 2 * ROWS)})
+    for table in columns * 3:
+        rows = page_rows(file_of(table)).rows(0, table.schema.names, np.array([3]))
+        assert rows is not None
+        assert rows.equals(table.slice(3, 1))
+    assert len(decoded) == len(set(decoded)) == 2
 
 
 def test_what_cannot_be_read_by_page_is_left_to_arrow() -> None:

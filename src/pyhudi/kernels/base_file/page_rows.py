@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pyhudi.cache import cached_property
+from pyhudi.cache import LruCache, cached_property
 from pyhudi.codec.parquet.compact_protocol import ThriftStruct, read_struct
 from pyhudi.codec.parquet.page_bounds import index_location, read_bounds
 from pyhudi.codec.parquet.page_files import (
@@ -35,6 +36,8 @@ from pyhudi.kernels.arrays.array_types import Indices
 _TAIL_READ = 64 << 10
 #: Decoding pages one by one pays up to this share of them.
 _SHARE_MAX = 0.5
+#: So many bytes of footers are held decoded, which takes some forty times as much memory.
+_FOOTERS_BYTES = 1 << 20
 
 
 class PageRows:
@@ -142,7 +145,7 @@ class PageRows:
             raise CorruptTableError(f"{self._what} has a footer longer than itself")
         if length + TAIL_BYTES > len(tail):
             tail = self._source.read_at(length + TAIL_BYTES, size - length - TAIL_BYTES)
-        return read_struct(tail[len(tail) - length - TAIL_BYTES : -TAIL_BYTES], f"the footer of {self._what}")[0]
+        return _decode_footer(tail[len(tail) - length - TAIL_BYTES : -TAIL_BYTES], f"the footer of {self._what}")
 
     def _read_stretch(self, pages: Sequence[Page]) -> Iterator[bytes]:
         """Read pages that follow each other without gaps at once."""
@@ -172,6 +175,20 @@ class ColumnPages:
     def counts(self) -> Indices:
         """How many rows each page has."""
         return np.diff(self.starts, append=self.rows)
+
+
+def _decode_footer(data: bytes, what: str) -> ThriftStruct:
+    """Return a footer, which takes milliseconds to decode, once as long as its bytes are in the cache."""
+    known = _FOOTERS.get(data)
+    if known is not None:
+        return known[0]
+    footer = read_struct(data, what)[0]
+    _FOOTERS.put(data, (footer, len(data)))
+    return footer
+
+
+#: Decoded footers, by their bytes: a statement opens a file several times, and the next statement again.
+_FOOTERS: LruCache[bytes, tuple[ThriftStruct, int]] = LruCache(_FOOTERS_BYTES, itemgetter(1))
 
 
 def _stretches(numbers: Indices) -> Iterator[tuple[int, int]]:
