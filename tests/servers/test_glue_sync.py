@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,42 @@ def test_a_partition_that_is_there_already_does_no_harm(glue, sync, table, tmp_p
     table.upsert([{"id": 1, "city": "oslo"}])
     assert sync()[0].added == 1
     assert len(partitions(glue, tmp_path.name)) == 2
+
+
+CALLS = (
+    *("CreateDatabase", "CreateTable", "UpdateTable"),
+    *("BatchCreatePartition", "BatchUpdatePartition", "BatchDeletePartition"),
+)
+
+
+def test_what_another_process_changes_meanwhile_is_changed_again(glue, sync, table, tmp_path: Path, monkeypatch) -> None:
+    """Each call is refused twice before Glue sees it, with the error that boto3 makes of Glue's answer."""
+    monkeypatch.setattr("pyhudi.clients.repeated_calls._PAUSES", (0.01, 0.01))
+    api = importlib.import_module("botocore.client").BaseClient
+    sent, error = api._make_api_call, importlib.import_module("botocore.exceptions").ClientError
+    refused: list[str] = []
+
+    def call(client: Any, operation: str, request: dict[str, Any]) -> Any:
+        if operation in CALLS and refused.count(operation) < 2:
+            refused.append(operation)
+            raise error({"Error": {"Code": "ConcurrentModificationException", "Message": "another changes it"}}, operation)
+        return sent(client, operation, request)
+
+    monkeypatch.setattr(api, "_make_api_call", call)
+    sync()
+    table.alter(add={"fare": pa.float64()})
+    table.upsert([{"id": 3, "city": "bergen", "fare": 1.0}])
+    table.delete(partitions=["rome"])
+    assert [str(one) for one in sync()] == ["trips updated (partitions: 1 added, 1 dropped)"]
+    assert sorted(refused) == sorted([*CALLS, *CALLS])
+    assert partitions(glue, tmp_path.name).keys() == {("oslo",), ("bergen",)}
+    refused.clear()
+    table.delete(partitions=["bergen"])
+    with monkeypatch.context() as patched:
+        patched.setattr("pyhudi.clients.repeated_calls._PAUSES", (0.01,))
+        with pytest.raises(CatalogError, match=r"refused dropping 1 partition.*ConcurrentModificationException"):
+            sync()
+    assert sync()[0].dropped == 1
 
 
 def test_other_partition_columns_are_refused_unless_the_table_is_made_again(sync, table) -> None:

@@ -6,7 +6,7 @@ change of columns rewrites the partitions a hundred at a time.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from pyhudi.errors import CatalogError
@@ -70,19 +70,23 @@ class GlueCatalog:
 
     def alter_table(self, name: str, entry: CatalogEntry, *, cascade: bool) -> None:
         """Change a table."""
-        table = self._required(name)
-        table["StorageDescriptor"] = {**table["StorageDescriptor"], **_storage(entry)}
-        table["PartitionKeys"] = _columns(entry.partition_columns)
-        table["Parameters"] = {**table.get("Parameters", {}), **entry.properties}
-        self._update(name, table)
+
+        def describe(table: dict[str, Any]) -> None:
+            table["StorageDescriptor"] = {**table["StorageDescriptor"], **_storage(entry)}
+            table["PartitionKeys"] = _columns(entry.partition_columns)
+            table["Parameters"] = {**table.get("Parameters", {}), **entry.properties}
+
+        self._update(name, describe)
         if cascade:
             self.change_partitions(name, self.partitions(name))
 
     def set_properties(self, name: str, properties: Mapping[str, str]) -> None:
         """Add properties to a table."""
-        table = self._required(name)
-        table["Parameters"] = {**table.get("Parameters", {}), **properties}
-        self._update(name, table)
+
+        def add(table: dict[str, Any]) -> None:
+            table["Parameters"] = {**table.get("Parameters", {}), **properties}
+
+        self._update(name, add)
 
     def drop_table(self, name: str) -> None:
         """Drop a table, not its files."""
@@ -140,15 +144,22 @@ class GlueCatalog:
             raise CatalogError(f"the table {self._database}.{name} of AWS Glue is no longer there; synchronise again")
         return table
 
-    def _update(self, name: str, table: Mapping[str, Any]) -> None:
-        definition = {key: value for key, value in table.items() if key in _INPUT_FIELDS}
-        self._client.call(
-            "update_table",
-            f"changing the table {self._database}.{name}",
-            DatabaseName=self._database,
-            TableInput=definition,
-            SkipArchive=self._skip_archive,
-        )
+    def _update(self, name: str, change: Callable[[dict[str, Any]], None]) -> None:
+        """Read a table and write it with a change."""
+
+        def attempt() -> None:
+            table = self._required(name)
+            change(table)
+            definition = {key: value for key, value in table.items() if key in _INPUT_FIELDS}
+            self._client.send(
+                "update_table",
+                f"changing the table {self._database}.{name}",
+                DatabaseName=self._database,
+                TableInput=definition,
+                SkipArchive=self._skip_archive,
+            )
+
+        self._client.repeat(attempt)
 
     def _inputs(self, name: str, partitions: Mapping[Values, str]) -> list[dict[str, Any]]:
         storage = self._required(name)["StorageDescriptor"]
@@ -158,11 +169,15 @@ class GlueCatalog:
     def _batch(self, method: str, action: str, name: str, harmless: str, **request: Any) -> None:
         """Run a request for several partitions; each may fail alone."""
         what = f"{action} {self._database}.{name}"
-        answer = self._client.call(method, what, DatabaseName=self._database, TableName=name, **request)
-        details = [error.get("ErrorDetail", {}) for error in answer.get("Errors", [])]
-        refused = [one for one in details if one.get("ErrorCode") != harmless]
-        if refused:
-            raise CatalogError(f"AWS Glue refused {what}: {refused[0].get('ErrorCode')}: {refused[0].get('ErrorMessage')}")
+
+        def attempt() -> None:
+            answer = self._client.send(method, what, DatabaseName=self._database, TableName=name, **request)
+            details = [error.get("ErrorDetail", {}) for error in answer.get("Errors", [])]
+            refused = [one for one in details if one.get("ErrorCode") != harmless]
+            if refused:
+                raise CatalogError(f"AWS Glue refused {what}: {refused[0].get('ErrorCode')}: {refused[0].get('ErrorMessage')}")
+
+        self._client.repeat(attempt)
 
 
 def _storage(entry: CatalogEntry) -> dict[str, Any]:

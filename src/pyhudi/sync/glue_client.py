@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pyhudi.clients.aws_client import credentials, load_boto3
+from pyhudi.clients.repeated_calls import repeated
 from pyhudi.errors import CatalogError, OptionError
 from pyhudi.spec.options import Options
 
@@ -16,6 +17,9 @@ _ARGUMENTS: Final = {
     "hoodie.aws.glue.region": "region_name",
 }
 CATALOG_ID: Final = "hoodie.datasource.meta.sync.glue.catalogId"
+_CONCURRENT: Final = "ConcurrentModificationException"
+
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,23 @@ class GlueClient:
     arguments: dict[str, str]
 
     def call(self, method: str, action: str, harmless: Collection[str] = (), **request: Any) -> Any:
+        """Return the answer to a request that does no harm when it is sent twice, None for an error of a harmless code.
+
+        Raises:
+            CatalogError: Glue does not answer, refuses, or says each time that another process changes the same.
+        """
+        return self.repeat(lambda: self.send(method, action, harmless, **request))
+
+    @staticmethod
+    def repeat(call: Callable[[], _Result]) -> _Result:
+        """Run a call, again while Glue says that another process changes the same: boto3 sends such requests once only.
+
+        Raises:
+            CatalogError: as the call does, or Glue says that each time.
+        """
+        return repeated(call, lambda error: _CONCURRENT in str(error))
+
+    def send(self, method: str, action: str, harmless: Collection[str] = (), **request: Any) -> Any:
         """Return the answer to a request, None for an error of a harmless code.
 
         Raises:
