@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pyhudi.errors import CorruptTableError, HudiError
-from pyhudi.storage.lock_files.lock_record import LOCK_FOLDER
+from pyhudi.storage.lock_files.record_files import LOCK_FOLDER
 from pyhudi.storage.storage_protocol import Storage
 
 CONFIG_NAME: Final = "audit_enabled.json"

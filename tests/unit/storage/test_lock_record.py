@@ -12,7 +12,8 @@ import pytest
 from pyhudi import HudiTable
 from pyhudi.errors import LockTimeoutError, OptionError, StorageError
 from pyhudi.storage.local_storage import LocalStorage
-from pyhudi.storage.lock_files.lock_record import LOCK_FILE, LOCK_FILE_OPTION, LOCK_FOLDER
+from pyhudi.storage.lock_files.lock_record import LOCK_FILE, LOCK_FILE_OPTION
+from pyhudi.storage.lock_files.record_files import LOCK_FOLDER
 from pyhudi.storage.remote.object_store import ObjectStorage
 
 _numbers = count()

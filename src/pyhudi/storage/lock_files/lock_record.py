@@ -8,21 +8,16 @@ A first writer makes its record, then looks for others: of two, one at least see
 
 from __future__ import annotations
 
-import contextlib
-import json
-import re
-from collections.abc import Sequence
 from typing import Final
 
-from pyhudi.errors import AlreadyExistsError, CorruptTableError, OptionError
+from pyhudi.errors import OptionError
 from pyhudi.storage.lock_files.provider_record import check_provider, forget_provider
+from pyhudi.storage.lock_files.record_files import LOCK_FOLDER, MAX_BYTES, RecordFiles
 from pyhudi.storage.storage_protocol import Storage
 
-LOCK_FOLDER: Final = ".hoodie/.locks"
 LOCK_FILE: Final = f"{LOCK_FOLDER}/pyhudi.lock"
 LOCK_FILE_OPTION: Final = "pyhudi.lock.file"
-_RECORD: Final = re.compile(r"pyhudi-lock-at-([0-9a-f]{32})\.json")
-_MAX_BYTES: Final = 1 << 16
+_RECORDS: Final = RecordFiles("pyhudi-lock-at", "lock_file")
 _ADVICE: Final = (
     " Writers under two locks destroy a table. If it was copied, restored or mounted elsewhere, or its lock file was recreated, end all its"
     " writers and record the lock of this one by table.inspect.health(fix_lock=True)."
@@ -40,10 +35,11 @@ def check_lock_inside(storage: Storage, provider: str = "") -> tuple[str, ...]:
     """
     names = storage.file_names(LOCK_FOLDER)
     check_provider(storage, provider, names)
-    recorded = _matches(names)
+    recorded = _RECORDS.ids(names)
     if recorded:
+        stated = _RECORDS.stated(storage, recorded[0])
         raise OptionError(
-            f"table {storage.uri} is written under the lock file '{_path_of(storage, recorded[0])}', a writer by this path would take the"
+            f"table {storage.uri} is written under the lock file '{stated}', a writer by this path would take the"
             f" one inside the table. Write to it by the URL and storage option '{LOCK_FILE_OPTION}' of its other writers.{_ADVICE}"
         )
     return names
@@ -61,17 +57,16 @@ def check_external_lock(storage: Storage, identity: str, path: str, provider: st
     """
     names = storage.file_names(LOCK_FOLDER)
     check_provider(storage, provider, names)
-    recorded = _matches(names)
+    recorded = _RECORDS.ids(names)
     if recorded == [identity] or (not recorded and _lock_inside(storage) == identity):
         return names
     if not recorded and _lock_inside(storage) is None:
-        with contextlib.suppress(AlreadyExistsError):
-            storage.create(_name(identity), json.dumps({"lock_file": path}).encode())
-        recorded = _recorded(storage)
+        _RECORDS.create(storage, identity, path)
+        recorded = _RECORDS.stored_ids(storage)
         if recorded == [identity] and _lock_inside(storage) is None:
             return names
-        storage.delete(_name(identity))
-    others = [_path_of(storage, other) for other in recorded if other != identity]
+        _RECORDS.delete(storage, identity)
+    others = [_RECORDS.stated(storage, other) for other in recorded if other != identity]
     stated = f"the lock file '{others[0]}'" if others else f"the one inside it, '{LOCK_FILE}'"
     raise OptionError(
         f"table {storage.uri} is written under {stated}, this writer would take '{path}': name that one in '{LOCK_FILE_OPTION}'.{_ADVICE}"
@@ -86,34 +81,14 @@ def forget_lock(storage: Storage, *, is_inside: bool) -> None:
         is_inside: whether its lock lies inside it from now on.
     """
     forget_provider(storage)
-    for identity in _recorded(storage):
-        storage.delete(_name(identity))
+    _RECORDS.delete(storage, *_RECORDS.stored_ids(storage))
     if not is_inside:
         storage.delete(LOCK_FILE)
-
-
-def _recorded(storage: Storage) -> list[str]:
-    return _matches(storage.file_names(LOCK_FOLDER))
-
-
-def _matches(names: Sequence[str]) -> list[str]:
-    return [match[1] for name in names if (match := _RECORD.fullmatch(name))]
 
 
 def _lock_inside(storage: Storage) -> str | None:
     """Return the id in the lock file inside the table, `""` where none is there, None where there is no such file."""
     try:
-        return storage.read(LOCK_FILE, max_bytes=_MAX_BYTES).decode(errors="replace")
+        return storage.read(LOCK_FILE, max_bytes=MAX_BYTES).decode(errors="replace")
     except FileNotFoundError:
         return None
-
-
-def _name(identity: str) -> str:
-    return f"{LOCK_FOLDER}/pyhudi-lock-at-{identity}.json"
-
-
-def _path_of(storage: Storage, identity: str) -> str:
-    try:
-        return str(json.loads(storage.read(_name(identity), max_bytes=_MAX_BYTES))["lock_file"])
-    except (FileNotFoundError, CorruptTableError, ValueError, KeyError, TypeError):
-        return f"with the id {identity}"

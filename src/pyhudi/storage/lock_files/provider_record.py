@@ -7,19 +7,15 @@ and withdraws.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import json
-import re
 from collections.abc import Sequence
 from typing import Final
 
-from pyhudi.errors import AlreadyExistsError, CorruptTableError, OptionError
+from pyhudi.errors import OptionError
+from pyhudi.storage.lock_files.record_files import RecordFiles
 from pyhudi.storage.storage_protocol import Storage
 
-_FOLDER: Final = ".hoodie/.locks"
-_RECORD: Final = re.compile(r"pyhudi-lock-provider-([0-9a-f]{32})\.json")
-_MAX_BYTES: Final = 1 << 16
+_RECORDS: Final = RecordFiles("pyhudi-lock-provider", "provider")
 
 
 def check_provider(storage: Storage, provider: str, names: Sequence[str]) -> None:
@@ -33,18 +29,17 @@ def check_provider(storage: Storage, provider: str, names: Sequence[str]) -> Non
     Raises:
         OptionError: names both providers.
     """
-    recorded = _recorded(names)
+    recorded = _RECORDS.ids(names)
     mine = hashlib.md5(provider.encode(), usedforsecurity=False).hexdigest() if provider else ""
     if recorded == ([mine] if provider else []):
         return
     if provider and not recorded:
-        with contextlib.suppress(AlreadyExistsError):
-            storage.create(_path(mine), json.dumps({"provider": provider}).encode())
-        recorded = _recorded(storage.file_names(_FOLDER))
+        _RECORDS.create(storage, mine, provider)
+        recorded = _RECORDS.stored_ids(storage)
         if recorded == [mine]:
             return
-        storage.delete(_path(mine))
-    others = " and ".join(_stated(storage, one) for one in recorded if one != mine)
+        _RECORDS.delete(storage, mine)
+    others = " and ".join(_RECORDS.stated(storage, one) for one in recorded if one != mine)
     raise OptionError(
         f"table {storage.uri} is written under the lock provider {others}, and this writer would take {provider or 'none'}. Writers under"
         " two locks destroy a table: give hoodie.write.lock.provider and its options as its other writers do, with the call, in the storage"
@@ -55,20 +50,4 @@ def check_provider(storage: Storage, provider: str, names: Sequence[str]) -> Non
 
 def forget_provider(storage: Storage) -> None:
     """Delete what says under which lock provider a table is written. No writer may be at work."""
-    for one in _recorded(storage.file_names(_FOLDER)):
-        storage.delete(_path(one))
-
-
-def _recorded(names: Sequence[str]) -> list[str]:
-    return [match[1] for name in names if (match := _RECORD.fullmatch(name))]
-
-
-def _path(one: str) -> str:
-    return f"{_FOLDER}/pyhudi-lock-provider-{one}.json"
-
-
-def _stated(storage: Storage, one: str) -> str:
-    try:
-        return str(json.loads(storage.read(_path(one), max_bytes=_MAX_BYTES))["provider"])
-    except (FileNotFoundError, CorruptTableError, ValueError, KeyError, TypeError):
-        return f"with the id {one}"
+    _RECORDS.delete(storage, *_RECORDS.stored_ids(storage))
