@@ -70,12 +70,13 @@ def load_commit_metadata(storage: Storage, config: TableConfig, timeline: Timeli
 
 def load_written_paths(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> CommitMetadata:
     """Return the same as far as `decode_written_paths` does."""
-    return _decode_details(storage, config, instant, read_details(storage, config, timeline, instant), partial(_paths, instant))
+    content = read_details(storage, config, timeline, instant)
+    return _decode_details(storage, config, instant, content, partial(_not_empty, instant, decode_written_paths))
 
 
 def decode_commit_of(storage: Storage, config: TableConfig, instant: Instant, data: bytes) -> CommitMetadata:
     """Return the metadata in the file of a commit, deltacommit or replacecommit; errors as in `read_commit`."""
-    return _decode_details(storage, config, instant, data, partial(_commit, instant))
+    return _decode_details(storage, config, instant, data, partial(_not_empty, instant, decode_commit))
 
 
 def find_commit_metadata(storage: Storage, config: TableConfig, timeline: Timeline, requested: str) -> CommitMetadata | None:
@@ -107,14 +108,9 @@ def load_action_metadata(storage: Storage, config: TableConfig, timeline: Timeli
     return decode_action_of(storage, config, instant, read_details(storage, config, timeline, instant))
 
 
-def _commit(instant: Instant, data: bytes) -> CommitMetadata:
+def _not_empty(instant: Instant, how: Callable[[bytes], CommitMetadata], data: bytes) -> CommitMetadata:
     check_not_empty(instant.action, instant.state, data)
-    return decode_commit(data)
-
-
-def _paths(instant: Instant, data: bytes) -> CommitMetadata:
-    check_not_empty(instant.action, instant.state, data)
-    return decode_written_paths(data)
+    return how(data)
 
 
 def _decode_details(storage: Storage, config: TableConfig, instant: Instant, data: bytes, how: Callable[[bytes], _Payload]) -> _Payload:

@@ -79,6 +79,11 @@ def check_reads_rows(options: Options) -> None:
             raise OptionError(f"{name} is for spark.read.format('hudi').load(path); elsewhere {function}('table') of SQL shows the same.")
 
 
+def merge_size(options: Options, *, default: int | None = None) -> int:
+    """Return how many bytes of rows are merged or sorted at once: what the option says, or another default than its own."""
+    return max(LEAST_MERGE_BYTES, options.integer(MERGE_SIZE, default=default))
+
+
 def snapshot_query(options: Options) -> SnapshotQuery:
     """Return what options say of reading one state of a table; the query type incremental is not asked for here.
 
@@ -91,7 +96,7 @@ def snapshot_query(options: Options) -> SnapshotQuery:
         options.get(AS_OF),
         use_metadata_table=options.flag(METADATA_TABLE),
         skips_data=options.flag(DATA_SKIPPING),
-        merge_bytes=max(LEAST_MERGE_BYTES, options.integer(MERGE_SIZE)),
+        merge_bytes=merge_size(options),
         verifies_pages=options.flag(VERIFY_CHECKSUMS),
         merges_logs=options.text(MERGE_TYPE).strip().lower() != "skip_merge",
         takes_path_values=options.flag(PATH_VALUES),

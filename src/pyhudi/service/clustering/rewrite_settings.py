@@ -9,7 +9,7 @@ from typing import Final
 
 from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.kernels.arrays.space_curves import Layout
-from pyhudi.read.snapshot.query_type import LEAST_MERGE_BYTES, MERGE_SIZE
+from pyhudi.read.snapshot.query_type import merge_size
 from pyhudi.service.clustering.partition_filter import FilterMode, PartitionFilter
 from pyhudi.spec.options import Options
 
@@ -104,7 +104,7 @@ def rewrite_settings(options: Options) -> RewriteSettings:
         partitions=_partition_filter(options, _FILTERS.get(plan)),
         one_schema=plan == "StreamCopy" and not options.flag(_MIXES_SCHEMAS),
         only_changed=options.flag("hoodie.table.services.incremental.enabled"),
-        order_bytes=max(LEAST_MERGE_BYTES, options.integer(MERGE_SIZE, default=_ORDER_BYTES)),
+        order_bytes=merge_size(options, default=_ORDER_BYTES),
         after_commit=_after_commit(options, plan),
     )
 

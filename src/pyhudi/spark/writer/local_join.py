@@ -213,11 +213,7 @@ def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """
     if pa.types.is_date32(column.type):
         return column.cast(pa.int32()).cast(pa.int64())
-    return column.cast(pa.string() if _is_text(column.type) else pa.int64())
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    return column.cast(pa.int64() if pa.types.is_integer(column.type) else pa.string())
 
 
 def _are_few(file_slices: Sequence[FileSlice], max_bytes: int) -> bool:

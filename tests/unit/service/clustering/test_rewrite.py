@@ -11,7 +11,7 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import ConflictError, CorruptTableError, OptionError, UnsupportedError
-from pyhudi.service.clustering import rewrite_settings
+from pyhudi.read.snapshot import query_type
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.pending_clustering import pending_clustering
 from tests.not_none import not_none
@@ -109,7 +109,7 @@ def test_a_curve_keeps_all_rows(layout: str) -> None:
 
 @pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 def test_rows_that_do_not_fit_in_memory_are_ordered_in_passes(table_type: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rewrite_settings, "LEAST_MERGE_BYTES", 1)
+    monkeypatch.setattr(query_type, "LEAST_MERGE_BYTES", 1)
     table = make(table_type)
     before = state(table)
     table.services.cluster(options={**SORT, "hoodie.memory.merge.max.size": "2000"})
@@ -283,7 +283,7 @@ def test_a_file_that_is_damaged_stops_the_clustering_and_leaves_the_table_as_it_
 @pytest.mark.parametrize("passes", [False, True])
 @pytest.mark.parametrize("layout", ["LINEAR", "ZORDER"])
 def test_rows_are_ordered_by_columns_inside_structs(layout: str, passes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rewrite_settings, "LEAST_MERGE_BYTES", 1)
+    monkeypatch.setattr(query_type, "LEAST_MERGE_BYTES", 1)
     inner = pa.struct({"zip": pa.int64(), "lane": pa.struct({"name": pa.string()})})
     schema = pa.schema({"id": pa.int64(), "at": inner})
     table = HudiTable.create(f"memory://rewrite-{next(numbers)}", schema, name="t", keys=["id"])
