@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 
 def type_at(schema: pa.Schema, name: str) -> pa.DataType | None:
@@ -22,6 +23,23 @@ def type_at(schema: pa.Schema, name: str) -> pa.DataType | None:
     return kind
 
 
+def column_at(rows: pa.Table, name: str) -> pa.ChunkedArray:
+    """Return the values of a field that is there; it is null where a struct around it is.
+
+    Example:
+        >>> column_at(pa.table({"meta": [{"ts": 5}, None]}), "meta.ts").to_pylist()
+        [5, None]
+    """
+    head, *path = name.split(".")
+    column = rows.column(head)
+    return pc.struct_field(column, path) if path else column
+
+
+def head_column(field: str) -> str:
+    """Return the column that a field is, or is inside of: names of columns have no dots."""
+    return field.partition(".")[0]
+
+
 def head_columns(fields: Iterable[str]) -> tuple[str, ...]:
     """Return the columns that hold the fields, each once.
 
@@ -29,4 +47,4 @@ def head_columns(fields: Iterable[str]) -> tuple[str, ...]:
         >>> head_columns(["meta.ts", "id", "meta.seq"])
         ('meta', 'id')
     """
-    return tuple(dict.fromkeys(field.partition(".")[0] for field in fields))
+    return tuple(dict.fromkeys(map(head_column, fields)))

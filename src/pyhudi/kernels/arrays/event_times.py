@@ -12,6 +12,8 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pyhudi.schema.field_paths import column_at, type_at
+
 _DAY_MS: Final = 86_400_000
 _SECONDS: Final = (1_000_000_000, 9_999_999_999)
 _MILLIS: Final = (1_000_000_000_000, 9_999_999_999_999)
@@ -30,11 +32,7 @@ class EventTimes:
 
     def extend(self, rows: pa.Table) -> None:
         """Take in rows."""
-        name, *path = self.field.split(".")
-        column = rows.column(name)
-        for part in path:
-            column = pc.struct_field(column, part)
-        for values in _millis(column):
+        for values in _millis(column_at(rows, self.field)):
             bounds = pc.min_max(values).as_py()
             if bounds["min"] is not None:
                 self.least = bounds["min"] if self.least is None else min(self.least, bounds["min"])
@@ -48,14 +46,9 @@ def has_event_time(schema: pa.Schema, field: str) -> bool:
         >>> has_event_time(pa.schema({"at": pa.int64()}), "at"), has_event_time(pa.schema({"at": pa.bool_()}), "at")
         (True, False)
     """
-    name, *path = field.split(".")
-    if name not in schema.names:
+    kind = type_at(schema, field)
+    if kind is None:
         return False
-    kind = schema.field(name).type
-    for part in path:
-        if not pa.types.is_struct(kind) or kind.get_field_index(part) < 0:
-            return False
-        kind = kind.field(part).type
     return bool(_is_text(kind) or pa.types.is_integer(kind) or pa.types.is_timestamp(kind) or pa.types.is_date(kind))
 
 

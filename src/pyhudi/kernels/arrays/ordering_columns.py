@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from pyhudi.errors import SchemaError
-from pyhudi.schema.field_paths import type_at
+from pyhudi.schema.field_paths import column_at, head_column, type_at
 
 _SIGN: Final = 63
 _ALL_BUT_SIGN: Final = (1 << _SIGN) - 1
@@ -41,7 +41,7 @@ def check_orderable(schema: pa.Schema, fields: Sequence[str]) -> None:
         SchemaError: names the field.
     """
     for name in fields:
-        kind, head = type_at(schema, name), name.partition(".")[0]
+        kind, head = type_at(schema, name), head_column(name)
         if kind is None and head in schema.names and head != name:
             raise SchemaError(f"The ordering field '{name}' is not in column '{head}', which is {schema.field(head).type}.")
         if kind is None:
@@ -52,14 +52,7 @@ def check_orderable(schema: pa.Schema, fields: Sequence[str]) -> None:
 
 def ordering_columns(rows: pa.Table, fields: Sequence[str]) -> list[pa.ChunkedArray]:
     """Return the values of ordering fields, one column for each."""
-    return [_values_of(rows, name) for name in fields]
-
-
-def _values_of(rows: pa.Table, name: str) -> pa.ChunkedArray:
-    if name in rows.schema.names:
-        return rows.column(name)
-    head, *path = name.split(".")
-    return pc.struct_field(rows.column(head), path)
+    return [column_at(rows, name) for name in fields]
 
 
 def columns_of_fields(values: Mapping[str, pa.Array], schema: pa.Schema) -> dict[str, pa.Array]:

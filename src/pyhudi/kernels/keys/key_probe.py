@@ -25,6 +25,7 @@ from pyhudi.kernels.keys.key_answers import indices_within, recall, remember
 from pyhudi.kernels.keys.key_kernels import record_keys
 from pyhudi.kernels.keys.key_pages import rows_by_pages
 from pyhudi.keygen.key_generator_protocol import KeyFields
+from pyhudi.schema.field_paths import head_columns
 from pyhudi.schema.meta_columns import RECORD_KEY
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def _stored_keys(
     storage: Storage, file: BaseFile, fragment: ds.ParquetFileFragment, virtual_key: KeyFields | None
 ) -> Iterator[pa.ChunkedArray]:
     """Yield the keys of a file, in their order, about `_ROWS_AT_ONCE` at a time."""
-    columns = [RECORD_KEY] if virtual_key is None else sorted({field.split(".")[0] for field in virtual_key.key_fields})
+    columns = [RECORD_KEY] if virtual_key is None else sorted(head_columns(virtual_key.key_fields))
     for name in columns:
         if name not in fragment.physical_schema.names:
             raise CorruptTableError(f"Base file '{file.path}' of the table at {storage.uri} has no column '{name}'.")

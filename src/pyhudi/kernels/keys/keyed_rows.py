@@ -18,6 +18,7 @@ from pyhudi.kernels.base_file.read_base import iter_base_file, with_constants
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN, POSITION_COLUMN, commit_time_deletes, marked_deletes
 from pyhudi.kernels.keys.key_kernels import with_computed_keys
 from pyhudi.schema.evolve import conform, conform_column
+from pyhudi.schema.field_paths import head_columns
 from pyhudi.schema.meta_columns import RECORD_KEY
 from pyhudi.spec.files.file_group import BaseFile
 
@@ -108,7 +109,7 @@ def iter_keyed_base(
             storage, file, context.schema, columns, filter, without=without, constants=constants, verify=verify, only=only
         )
         return
-    heads = (field.split(".")[0] for field in key.key_fields)
+    heads = head_columns(key.key_fields)
     for batch in iter_base_file(
         storage, file, context.schema, list(dict.fromkeys([*needed.names, *heads])), without=without, verify=verify
     ):

@@ -32,6 +32,7 @@ from pyhudi.kernels.log_file.log_checksum import check_log_bytes
 from pyhudi.kernels.log_file.visible_blocks import LOGS_NAMED_BY_INSTANT
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.schema.evolve import conform
+from pyhudi.schema.field_paths import head_columns
 from pyhudi.schema.meta_columns import IS_DELETED, META_FIELDS, OPERATION, RECORD_KEY
 from pyhudi.schema.promoted_rows import promoted_rows
 from pyhudi.spec.files.delete_record import DeletedKeys
@@ -165,7 +166,7 @@ def _projection_of(context: RecordContext, columns: Sequence[str], *, keyed: boo
     if keyed:
         names.add(RECORD_KEY)
     if context.virtual_key is not None and RECORD_KEY in names:
-        names |= {field.split(".")[0] for field in context.virtual_key.key_fields}
+        names |= {*head_columns(context.virtual_key.key_fields)}
     return pa.schema([field.with_nullable(True) for field in (*META_FIELDS, *context.schema) if field.name in names])
 
 

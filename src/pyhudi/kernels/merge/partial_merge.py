@@ -22,6 +22,7 @@ from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.log_file.log_rows import LogRows
 from pyhudi.kernels.merge.base_row_lookup import BaseMatch
 from pyhudi.merge.partial_update import FillPolicy
+from pyhudi.schema.field_paths import head_column
 from pyhudi.spec.table.payload_class import PartialMode
 
 _NOBODY = -1
@@ -127,7 +128,7 @@ class _MergeState:
         merges = ~(self.empty[targets] | self.deleted[targets] | is_delete)
         filled = self._move_values(targets, versions, wins, merges)
         for name, source in self._ordered_by.items():
-            takes = wins & (self._has_column(name.partition(".")[0], versions) | self.empty[targets])
+            takes = wins & (self._has_column(head_column(name), versions) | self.empty[targets])
             source[targets[takes]] = versions[takes]
         self.reinserted[targets] |= wins & self._was_deleted[targets] & ~is_delete
         self.deleted[targets] = np.where(wins, is_delete, self.deleted[targets])
@@ -141,7 +142,7 @@ class _MergeState:
         result = np.ones(len(targets), bool)
         for name, rank in reversed(self._ranks.items()):
             stored_ranks = rank[self._ordered_by[name][targets]]
-            new = np.where(self._has_column(name.partition(".")[0], versions), rank[versions], stored_ranks)
+            new = np.where(self._has_column(head_column(name), versions), rank[versions], stored_ranks)
             result = (new > stored_ranks) | ((new == stored_ranks) & result)
         return result
 

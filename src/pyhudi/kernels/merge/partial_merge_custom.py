@@ -13,6 +13,7 @@ from pyhudi.kernels.log_file.log_rows import LogRows
 from pyhudi.kernels.merge.partial_merge import MergeOutcome, Targets
 from pyhudi.merge.apply_rule import ABSENT, apply_incoming
 from pyhudi.merge.merge_rules import RecordVersion
+from pyhudi.schema.field_paths import head_column
 from pyhudi.schema.meta_columns import COMMIT_SEQNO
 from pyhudi.spec.files.log_block import LogBlock
 
@@ -58,7 +59,7 @@ def _version(context: RecordContext, log: LogRows, record: dict[str, Any], numbe
 
 def _ordering(context: RecordContext, record: dict[str, Any], present_columns: frozenset[str] | None) -> tuple[Any, ...]:
     return tuple(
-        _value_at(record, name) if present_columns is None or name.partition(".")[0] in present_columns else ABSENT
+        _value_at(record, name) if present_columns is None or head_column(name) in present_columns else ABSENT
         for name in context.compared_fields
     )
 
@@ -66,7 +67,7 @@ def _ordering(context: RecordContext, record: dict[str, Any], present_columns: f
 def _value_at(record: Mapping[str, Any], name: str) -> Any:
     """The value of an ordering field, which may be inside structs."""
     value: Any = record
-    for part in (name,) if name in record else name.split("."):
+    for part in name.split("."):
         value = None if value is None else value[part]
     return value
 

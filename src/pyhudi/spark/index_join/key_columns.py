@@ -37,6 +37,7 @@ from pyhudi.keygen.auto import AutoKeys
 from pyhudi.keygen.choose_generator import KeyGenerator
 from pyhudi.keygen.key_generator_protocol import KeyFields, PartitionLayout
 from pyhudi.keygen.user import UserKeys
+from pyhudi.schema.field_paths import head_columns
 from pyhudi.spark.jvm.frame_schema import arrow_schema
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.write.input.prepare_rows import require_columns
@@ -123,7 +124,7 @@ def _type(frame: DataFrame, name: str) -> DataType:
 
 def _in_tasks(fields: Sequence[str], make: Callable[[pa.Table], pa.Array]) -> Column:
     """Return what a kernel makes of some columns, as strings; where it refuses a row, the reason after `_REFUSED` for the batch."""
-    heads = list(dict.fromkeys(field.partition(".")[0] for field in fields))
+    heads = list(head_columns(fields))
 
     def of_batch(*columns: pa.Array) -> pa.Array:
         try:

@@ -36,6 +36,6 @@ def partial_columns(options: Mapping[str, str], config: TableConfig, schema: pa.
     stated = {name.lower() for name in changed}
     if not stated.isdisjoint(name.lower() for name in head_columns(config.ordering_fields)):
         return None
-    names = stated | {name.partition(".")[0].lower() for name in always}
+    names = stated | {name.lower() for name in head_columns(always)}
     columns = tuple(field.name for field in schema if field.name.lower() in names)
     return columns if len(columns) < len(schema) else None

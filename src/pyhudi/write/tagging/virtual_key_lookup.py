@@ -17,6 +17,7 @@ from pyhudi.index.index_probe import KeyScan
 from pyhudi.index.index_protocol import KeyLookup, LookupContext
 from pyhudi.index.live_records import mark_live, of_live_records
 from pyhudi.index.rows import key_array
+from pyhudi.schema.field_paths import head_column
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
 from pyhudi.write.input.prepare_rows import keyed_deletes
 from pyhudi.write.input.split_by_partition import split_by_partition
@@ -46,7 +47,7 @@ def with_location(data: pa.Table, lookup: LookupContext, instant: str) -> pa.Tab
     config = lookup.view.config
     old = pa.table({name: data.column(OLD_PREFIX + name) for name in config.naming_columns})
     rows = data.drop_columns([OLD_PREFIX + name for name in old.schema.names])
-    keys = (old.column(field.partition(".")[0]) for field in config.record_key_fields)
+    keys = (old.column(head_column(field)) for field in config.record_key_fields)
     stored = functools.reduce(pc.or_, [pc.is_valid(column) for column in keys])
     named = keyed_deletes(old.filter(stored), lookup.context.incoming_schema, config, instant)
     matches = _find_locations(named.append_column(_ROW, pa.array(np.flatnonzero(stored))), lookup)
