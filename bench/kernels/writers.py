@@ -1,4 +1,4 @@
-"""Commits a second of several processes that write to partitions of their own, beside those of one process.
+"""Commits a second of several processes that write to partitions of their own, compared with one process.
 
     python -m bench.kernels.writers --work <scratch folder> [--processes N] [--seconds S] [--metadata]
 

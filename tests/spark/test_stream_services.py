@@ -1,4 +1,4 @@
-"""Table services that run beside a stream: after its batches they have run, the rows are right, and a stream that was killed goes on."""
+"""Table services of a stream: after its batches they have run, the rows are right, and a stream that was killed goes on."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BOUNDS = {
     "hoodie.parquet.small.file.limit": "0",
     "hoodie.metadata.enable": "false",
 }
-#: The services of both kinds of table, in the batch or beside it.
+#: The services of both kinds of table, in the batch or in a thread.
 SERVICES: dict[tuple[str, str], dict[str, str]] = {
     ("COPY_ON_WRITE", "inline"): {"hoodie.clustering.inline": "true", "hoodie.clustering.inline.max.commits": "2"},
     ("COPY_ON_WRITE", "async"): {
@@ -90,7 +90,7 @@ def test_services_of_a_stream_run_in_its_batches(spark: SparkSession, tmp_path: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "way"), CASES)
-def test_services_beside_a_stream(kind: str, way: str, spark: SparkSession, tmp_path: Path) -> None:
+def test_services_of_a_stream_that_is_started_again(kind: str, way: str, spark: SparkSession, tmp_path: Path) -> None:
     pipe = Pipe(spark, tmp_path)
     put(pipe, BATCHES)
     pipe.run(mode="update", **options_of(kind, way))

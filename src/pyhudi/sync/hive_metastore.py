@@ -16,12 +16,10 @@ from typing import Any, Final, TypeVar
 
 from pyhudi.clients.metastore_client import CONNECTIONS, MetastoreClient, map_batches
 from pyhudi.sync.catalog_sync import CatalogColumn, CatalogEntry, Values
+from pyhudi.sync.hive_entry import EXTERNAL, MANAGED, entry_of, partition_name
 
 #: So many partitions are worth a connection.
 _SMALL_BATCH: Final = 100
-MANAGED: Final = "MANAGED_TABLE"
-EXTERNAL: Final = "EXTERNAL_TABLE"
-_VIEWS: Final = ("VIRTUAL_VIEW", "MATERIALIZED_VIEW")
 #: The metastore shall not list the files of the table to count them.
 _NO_STATISTICS: Final = {"DO_NOT_UPDATE_STATS": "true"}
 DESCRIPTION: Final = "automatically created by hoodie"
@@ -65,7 +63,7 @@ class HiveMetastore:
     def table(self, name: str) -> CatalogEntry | None:
         """Return a table."""
         table = self._read(name)
-        return None if table is None else _entry(table)
+        return None if table is None else entry_of(table)
 
     def create_table(self, name: str, entry: CatalogEntry) -> None:
         """Create a table."""
@@ -140,7 +138,7 @@ class HiveMetastore:
 
         def change(client: MetastoreClient, batch: Sequence[Values]) -> None:
             def attempt() -> None:
-                changed = self._named(client, table, [self._partition_name(table, values) for values in batch])
+                changed = self._named(client, table, [partition_name(table, values) for values in batch])
                 for partition in changed:
                     partition.sd.location = partitions[tuple(partition.values)]
                     partition.parameters = {key: text for key, text in partition.parameters.items() if key != "transient_lastDdlTime"}
@@ -160,7 +158,7 @@ class HiveMetastore:
             request = self._types.DropPartitionsRequest(
                 self._database,
                 name,
-                self._types.RequestPartsSpec(names=[self._partition_name(table, values) for values in batch]),
+                self._types.RequestPartsSpec(names=[partition_name(table, values) for values in batch]),
                 deleteData=False,
                 ifExists=True,
                 needResult=False,
@@ -224,7 +222,7 @@ class HiveMetastore:
         if among is None:
             names = self._client.repeat(action, lambda: self._calls.get_partition_names(self._database, table.tableName, -1))
         else:
-            names = [self._partition_name(table, values) for values in among]
+            names = [partition_name(table, values) for values in among]
         return itertools.chain.from_iterable(map_batches(self._client, read, self._batches(names)))
 
     def _named(self, client: MetastoreClient, table: Any, names: Sequence[str]) -> Sequence[Any]:
@@ -235,36 +233,5 @@ class HiveMetastore:
         size = min(self._batch_size, max(_SMALL_BATCH, -(-len(items) // CONNECTIONS)))
         return [items[begin : begin + size] for begin in range(0, len(items), size)]
 
-    def _partition_name(self, table: Any, values: Values) -> str:
-        return "/".join(f"{_escaped(key.name)}={_escaped(value)}" for key, value in zip(table.partitionKeys, values, strict=True))
-
     def _context(self, properties: Mapping[str, str] | None = None) -> Any:
         return self._types.EnvironmentContext({**_NO_STATISTICS, **(properties or {})})
-
-
-def _entry(table: Any) -> CatalogEntry:
-    storage, serde = table.sd, table.sd.serdeInfo
-    return CatalogEntry(
-        columns=_columns(storage.cols),
-        partition_columns=_columns(table.partitionKeys),
-        location=storage.location or "",
-        input_format=storage.inputFormat or "",
-        output_format=storage.outputFormat or "",
-        serde_class=serde.serializationLib or "",
-        serde_properties=dict(serde.parameters or {}),
-        properties=dict(table.parameters or {}),
-        is_managed=table.tableType == MANAGED,
-        is_view=table.tableType in _VIEWS,
-    )
-
-
-def _columns(fields: Sequence[Any]) -> tuple[CatalogColumn, ...]:
-    return tuple(CatalogColumn(field.name, field.type, field.comment or "") for field in fields or ())
-
-
-#: What Hive escapes in the name of a partition: `FileUtils.charToEscape`.
-_TO_ESCAPE: Final = frozenset({*map(chr, range(1, 32)), *"\"#%'*/:=?\\\x7f{[]^"})
-
-
-def _escaped(text: str) -> str:
-    return "".join(f"%{ord(character):02X}" if character in _TO_ESCAPE else character for character in text)

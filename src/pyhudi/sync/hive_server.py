@@ -13,7 +13,8 @@ from typing import Any, Final, TypeVar
 from pyhudi.clients.metastore_client import MetastoreClient
 from pyhudi.errors import CatalogError
 from pyhudi.sync.catalog_sync import CatalogColumn, CatalogEntry, Values
-from pyhudi.sync.hive_metastore import DESCRIPTION, EXTERNAL, HiveMetastore
+from pyhudi.sync.hive_entry import EXTERNAL
+from pyhudi.sync.hive_metastore import DESCRIPTION, HiveMetastore
 from pyhudi.sync.server_client import ServerClient
 from pyhudi.sync.sync_settings import TABLE
 
