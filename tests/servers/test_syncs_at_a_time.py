@@ -34,7 +34,8 @@ def test_syncs_at_a_time_all_succeed(filled: Synced, request: pytest.FixtureRequ
     four_syncs(filled, options)
     for number in range(rounds):
         filled.table.alter(add={f"fare{number}": pa.float64()})
-        filled.table.upsert([{"id": 100 + number, "city": f"new{number}", f"fare{number}": 1.0}])
+        fares = {f"fare{column}": 1.0 for column in range(number + 1)}
+        filled.table.upsert([{"id": 100 + number, "city": f"new{number}", **fares}])
         filled.table.delete(partitions=[f"c{10 + 2 * number}", f"c{11 + 2 * number}"])
         four_syncs(filled, options)
 

@@ -205,7 +205,7 @@ def _check_fixed(one: DropColumn | RenameColumn | RetypeColumn, schema: Internal
         if any(_within(field.split("."), one.path) for field in fields):
             if isinstance(one, RetypeColumn) and _keeps_role(one, schema, role):
                 continue
-            raise SchemaError(f"{'.'.join(one.path)} is a {role} field of table {config.name}: its name and type stay as they are.")
+            raise SchemaError(f"{'.'.join(one.path)} of table {config.name} is part of its {role}: its name and type stay as they are.")
 
 
 def _within(field: Iterable[str], path: Path) -> bool:
