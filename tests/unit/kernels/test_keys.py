@@ -134,3 +134,11 @@ def test_null_and_empty_partition_values_go_to_the_default_partition() -> None:
 def test_dates_and_numbers_make_partition_paths_of_their_strings() -> None:
     rows = pa.table({"id": [1], "d": [date(2024, 1, 15)], "n": [math.pi], "t": [datetime(1970, 1, 1, 0, 0, 1)]})
     assert made(rows, config("id", "d,n,t"))[1] == ["2024-01-15/3.141592653589793/1000000"]
+
+
+def test_dates_are_the_strings_that_apache_hudi_and_spark_make_of_them() -> None:
+    days = pa.array([2_932_896, 2_932_897, None, 0, -756_052, -719_529], pa.int32()).cast(pa.date32())
+    expected = ["9999-12-31", "+10000-01-01", None, "1970-01-01", "-0100-01-01", "-0001-12-31"]
+    assert column_text(pa.chunked_array([days]), "d").to_pylist() == expected
+    assert column_text(pa.chunked_array([days[:1], days[2:3]]), "d").to_pylist() == ["9999-12-31", None]
+    assert column_text(pa.chunked_array([days[2:3]]), "d").to_pylist() == [None]

@@ -26,6 +26,8 @@ from pyhudi.schema.storable import storable_type
 
 #: Numbers below this are renumbered by a table, greater ones by sorting.
 _SORT_FROM = 1 << 20
+#: 9999-12-31, in days from 1970 on.
+_LAST_OF_FOUR_DIGITS = 2_932_896
 
 
 def key_columns(rows: pa.Table, generator: KeyGenerator, *, first_row: int = 0) -> tuple[pa.StringArray, pa.DictionaryArray]:
@@ -78,9 +80,19 @@ def column_text(column: pa.ChunkedArray, field: str, *, timestamps_as_text: bool
         return _format_distinct(plain, bytes.hex)
     if pt.is_floating(kind):
         return _format_floats(plain)
-    if pt.is_boolean(kind) or pt.is_integer(kind) or pt.is_decimal(kind) or pt.is_date(kind) or pt.is_null(kind):
+    if pt.is_date(kind):
+        return _format_dates(plain)
+    if pt.is_boolean(kind) or pt.is_integer(kind) or pt.is_decimal(kind) or pt.is_null(kind):
         return pc.cast(plain, pa.string())
     raise KeyFieldError(f"Field '{field}' has type {kind}, which cannot be part of a record key or partition path.")
+
+
+def _format_dates(dates: pa.Array) -> pa.StringArray:
+    """Return dates as `java.time.LocalDate` prints them: Arrow leaves out the sign of years with more than four digits."""
+    text, days = pc.cast(dates, pa.string()), dates.cast(pa.int32())
+    if (pc.max(days).as_py() or 0) <= _LAST_OF_FOUR_DIGITS:
+        return text
+    return pc.if_else(pc.greater(days, _LAST_OF_FOUR_DIGITS), pc.binary_join_element_wise("+", text, ""), text)
 
 
 def field_column(rows: pa.Table, field: str) -> pa.ChunkedArray:
