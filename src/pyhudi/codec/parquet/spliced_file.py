@@ -83,6 +83,11 @@ class ParquetSource:
         """How many rows each row group has."""
         return [number_of(self.group(number), _GROUP_ROWS) for number in range(self.groups)]
 
+    @property
+    def stated_rows(self) -> int:
+        """How many rows the file has by its footer."""
+        return number_of(self.footer, _NUM_ROWS)
+
     def entries(self) -> dict[str, str]:
         """Return the key-value entries of the footer.
 

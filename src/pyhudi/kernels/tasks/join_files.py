@@ -8,6 +8,7 @@ Rules: `SparkStreamCopyClusteringExecutionStrategy`, `HoodieParquetFileBinaryCop
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -18,7 +19,7 @@ from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.parquet_output import encoded
 from pyhudi.kernels.base_file.partition_folder import ensure_partition
 from pyhudi.kernels.base_file.stored_groups import StoredGroups, open_joined
-from pyhudi.kernels.merge.merge_slice import iter_merged
+from pyhudi.kernels.merge.merge_slice import count_merged, iter_merged
 from pyhudi.kernels.tasks.carried_file import CarriedFile
 from pyhudi.kernels.tasks.rewrite_task import RewriteTask, RollingFiles, check_rows, file_task, stated_rows
 from pyhudi.kernels.tasks.write_task import TaskResult
@@ -35,11 +36,12 @@ def run_join_task(storage: Storage, context: RecordContext, settings: WriterSett
         CorruptTableError: a file of the slices is damaged, or holds other rows than it states.
     """
     ensure_partition(storage, task.partition_path, task.instant)
-    rows = stated_rows(storage, context, task)
-    with JoinedFiles(storage, context, settings, task, -(-rows // task.files)) as files:
+    # Rows are counted beforehand, which reads each footer once more, only where files are to have equal shares of them.
+    share = -(-stated_rows(storage, context, task) // task.files) if task.files > 1 else sys.maxsize
+    with JoinedFiles(storage, context, settings, task, share) as files:
         for merge in task.merges:
             files.add(merge)
-    check_rows(storage, task, rows, files.results)
+    check_rows(storage, task, files.stated_rows, files.results)
     return files.results
 
 
@@ -53,6 +55,8 @@ class JoinedFiles(RollingFiles):
         self._new = self._template = encoded(context.file_schema.empty_table(), settings)
         self._open = lambda number: CarriedFile(storage, context, settings, file_task(task, number), self._template)
         self._footers, self._groups = FooterReader(), 0
+        #: The number of rows of the slices so far, by footers and log headers.
+        self.stated_rows = 0
 
     def add(self, merge: SliceTask) -> None:
         """Add the rows of a slice: the row groups of its base file where they can be copied.
@@ -65,8 +69,10 @@ class JoinedFiles(RollingFiles):
             with open_joined(self._storage, base, self._context, self._footers) as stored:
                 template = None if stored is None else self._template_of(stored)
                 if stored is not None and template is not None:
+                    self.stated_rows += stored.source.stated_rows
                     self._join(stored, template)
                     return
+        self.stated_rows += count_merged(self._storage, self._context, merge, limit_bytes=self._limit_bytes)
         self._use(self._new, 1)
         for batch in iter_merged(self._storage, self._context, merge, limit_bytes=self._limit_bytes):
             self.append(pa.Table.from_batches([batch]))

@@ -10,9 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from pyhudi import HudiTable
+from pyhudi.codec.parquet.compact_protocol import I64, read_struct, write_struct
 from pyhudi.errors import CorruptTableError, OptionError
 from pyhudi.kernels.base_file import bloom_columns, stored_groups
 from pyhudi.kernels.base_file.stored_groups import StoredGroups, read_keys
+from pyhudi.kernels.merge import merge_slice
 from pyhudi.kernels.tasks import splicing_writer
 from pyhudi.kernels.tasks.splicing_writer import JoiningFileWriter
 from pyhudi.storage.memory_storage import MemoryStorage
@@ -157,6 +159,22 @@ def test_a_damaged_page_is_not_copied() -> None:
     with pytest.raises(CorruptTableError, match="damaged page"):
         with_flipped_bit(storage, path, in_pages(storage, path, "value")).services.cluster(options=COPY)
     assert table.history().num_rows == before
+
+
+def test_a_footer_of_other_rows_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(merge_slice, "row_count", None)  # rows are not counted beforehand
+    storage = MemoryStorage()
+    table = make_table(storage)
+    table.bulk_insert(ROWS)
+    table.insert(ROWS[:1], {"hoodie.merge.allow.duplicate.on.inserts": "true", **QUIET})
+    path = base_files(table)[0].lstrip("/")
+    data = storage.read(path)
+    begin = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    footer, _ = read_struct(data[begin:], path)
+    whole = write_struct({**footer, 3: (I64, 7)})
+    storage.replace(path, data[:begin] + whole + len(whole).to_bytes(4, "little") + data[-4:])
+    with pytest.raises(CorruptTableError, match="rows by footers and log headers"):
+        table.services.cluster(options=COPY)
 
 
 @pytest.mark.parametrize("options", [{**COPY, **SORT}, {**RUN_COPY, **SORT}])
