@@ -15,9 +15,9 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.errors import ConflictError, LockTimeoutError, OptionError, StorageError
+from pyhudi.errors import ConflictError, LockLostError, LockTimeoutError, OptionError, StorageError
 from pyhudi.locks.dynamodb_item import connect_dynamodb
-from pyhudi.locks.dynamodb_lock import DynamoDBProvider
+from pyhudi.locks.dynamodb_lock import DynamoDBLock, DynamoDBProvider
 from pyhudi.locks.lock_provider import hash_of_uri
 from pyhudi.storage.local_storage import LocalStorage
 from tests.not_none import not_none
@@ -191,6 +191,75 @@ def test_server_that_does_not_answer_is_an_error_and_nothing_is_written(table: H
     with pytest.raises(StorageError, match=r"DynamoDB did not answer while .* at http://127\.0\.0\.1:1"):
         table.upsert([{"id": 1, "v": 1}], options={**options, f"{KEY}endpoint_url": "http://127.0.0.1:1"})
     assert table.history().num_rows == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({f"{KEY}region": "eu-wset-1", f"{KEY}endpoint_url": ""}, r"region is 'eu-wset-1', which is no region .* Did you mean 'eu-west-1'"),
+        ({f"{KEY}region": "eu west 1"}, r"region_name 'eu west 1' doesn't match .*dynamodb\.region names the region"),
+        ({f"{KEY}endpoint_url": "https://127.0.0.1:1"}, r'Could not connect to the endpoint URL: "https://127\.0\.0\.1:1/"'),
+        ({"hoodie.aws.access.key": "", "hoodie.aws.secret.key": ""}, r"Unable to locate credentials\. Give hoodie\.aws\.access\.key and"),
+    ],
+)
+def test_what_does_not_lead_to_dynamodb_is_an_error_that_names_the_option(
+    table: HudiTable, options: dict[str, str], wrong: dict[str, str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    with pytest.raises((OptionError, StorageError), match=message) as caught:
+        table.upsert([{"id": 1, "v": 1}], options={**options, **wrong})
+    assert str(caught.value).count("\n") == 0
+    assert table.history().num_rows == 0
+
+
+def test_writer_of_another_region_is_refused(table: HudiTable, options: dict[str, str]) -> None:
+    """There is another table of the same name, in which nobody sees this lock."""
+    elsewhere = {name: value for name, value in options.items() if name != f"{KEY}endpoint_url"}
+    table.upsert([{"id": 1, "v": 1}], options=options)
+    with pytest.raises(OptionError, match=r"is written under the lock provider DynamoDB.* and this writer would take .* of eu-west-1"):
+        table.upsert([{"id": 2, "v": 1}], options={**elsewhere, f"{KEY}region": "eu-west-1"})
+    assert table.count() == 1
+
+
+def test_table_of_locks_that_is_deleted_while_a_lock_is_held_ends_the_write(
+    endpoint: str,
+    table: HudiTable,
+    options: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    real = DynamoDBLock.is_held
+
+    def is_held(lock: DynamoDBLock) -> bool:
+        connect_dynamodb("us-east-1", endpoint, tuple(CREDENTIALS.items()), 5.0, 0)[0].delete_table(TableName=tmp_path.name)
+        monkeypatch.setattr(DynamoDBLock, "is_held", real)
+        return real(lock)
+
+    monkeypatch.setattr(DynamoDBLock, "is_held", is_held)
+    with pytest.raises(LockLostError):
+        table.upsert([{"id": 1, "v": 1}], options=options)
+    assert "ResourceNotFoundException" in caplog.text
+    assert table.count() == 0
+    table.upsert([{"id": 2, "v": 1}], options=options)
+    assert table.to_arrow()["id"].to_pylist() == [2]
+
+
+def test_two_tables_on_one_key_wait_for_each_other_and_are_told_so(
+    table: HudiTable, options: dict[str, str], endpoint: str, tmp_path: Path
+) -> None:
+    table.upsert([{"id": 1, "v": 1}], options=options)
+    lock = a_lock(endpoint, tmp_path.name, path="/other", lease_s=10.0)
+    assert lock.acquire(5)
+    with pytest.raises(
+        LockTimeoutError, match=r"the lock of another table, /other: give each table its own hoodie\.write\.lock\.dynamodb\."
+    ):
+        table.upsert([{"id": 2, "v": 1}], options={**options, "hoodie.write.lock.wait_time_ms": "300"})
+    lock.release()
+    table.upsert([{"id": 2, "v": 1}], options=options)
+    assert table.count() == 2
 
 
 def test_credentials_that_expire_while_the_lock_is_held_end_the_write(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import logging
 import queue
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -89,6 +90,9 @@ def connect(uris: Sequence[str], option: str = _URIS, timeout_ms: int = _TIMEOUT
         CatalogError: none answers.
     """
     bindings, types = load_bindings()
+    logging.getLogger("thrift").addHandler(
+        logging.NullHandler()
+    )  # else Python prints its warnings on the terminal; our errors say the same
     transport_of = importlib.import_module("thrift.transport.TTransport")
     sockets = importlib.import_module("thrift.transport.TSocket")
     protocol = importlib.import_module("thrift.protocol.TBinaryProtocol")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from pyhudi.errors import OptionError, UnsupportedError
@@ -31,6 +32,7 @@ from pyhudi.storage.storage_protocol import HeldLock, Storage
 
 PROVIDER: Final = "hoodie.write.lock.provider"
 CLOCK_SKEW: Final = "hoodie.time.generator.max_expected_clock_skew_ms"
+WAIT: Final = "hoodie.write.lock.wait_time_ms"
 _IN_PROCESS: Final = "InProcessLockProvider"
 _PACKAGE: Final = "org.apache.hudi.client.transaction.lock."
 #: Packages of the classes that are in other parts of Apache Hudi than the client.
@@ -73,16 +75,30 @@ def with_lock_provider(storage: Storage, options: Options) -> Storage:
     """
     if isinstance(storage, RecreatedStorage):
         return storage  # whoever writes it holds the provider's lock
+    if isinstance(storage, ProvidedStorage) and options.get(WAIT) is not None:
+        storage = replace(storage, wait_s=None)  # the caller says it
     provider = lock_provider(options, _default_class(storage))
     if provider is None:
         return storage
     provided = ProvidedStorage(unprovided(storage), provider, options.integer(CLOCK_SKEW) / 1000)
-    if isinstance(storage, ProvidedStorage) and storage.provider != provider:
+    if not isinstance(storage, ProvidedStorage):
+        return provided
+    if storage.provider != provider:
         raise OptionError(
             f"{PROVIDER} names {provider.identity}, and table {storage.uri} was opened with {storage.provider.identity}; all its writers"
             " must name the same one."
         )
-    return provided
+    return replace(provided, wait_s=storage.wait_s)
+
+
+def lock_wait_s(options: Options, otherwise: float) -> float:
+    """Return how many seconds to wait for the lock: what the options state, `otherwise` where they do not.
+
+    Example:
+        >>> lock_wait_s(resolve({"hoodie.write.lock.wait_time_ms": "500"}), 60.0)
+        0.5
+    """
+    return options.integer(WAIT) / 1000 if options.get(WAIT) is not None else otherwise
 
 
 def open_table_storage(path: str | os.PathLike[str], storage_options: Mapping[str, str] | None = None) -> Storage:
@@ -90,7 +106,7 @@ def open_table_storage(path: str | os.PathLike[str], storage_options: Mapping[st
     `open_storage`.
 
     Raises:
-        OptionError: a `hoodie.*` option is none of a lock provider's.
+        OptionError: a `hoodie.*` option is none of a lock provider's, or no provider is named for which it would count.
     """
     stated = storage_options or {}
     of_lock = {name: stated[name] for name in stated if str(name).startswith("hoodie.")}
@@ -100,7 +116,13 @@ def open_table_storage(path: str | os.PathLike[str], storage_options: Mapping[st
     if others:
         raise OptionError(f"{others[0]} is no option of a storage or of a lock provider; give it to the write, the read or the service.")
     rest = {name: value for name, value in stated.items() if name not in of_lock}
-    return with_lock_provider(open_storage(path, rest or None), resolve(of_lock))
+    options = resolve(of_lock)
+    storage = with_lock_provider(open_storage(path, rest or None), options)
+    if options.get(WAIT) is None:
+        return storage
+    if not isinstance(storage, ProvidedStorage):
+        raise OptionError(f"{WAIT} has no effect without {PROVIDER} beside it; name a provider, or give it to the write or the service.")
+    return replace(storage, wait_s=options.integer(WAIT) / 1000)
 
 
 def lock_provider(options: Options, default: str = "") -> LockProvider | None:

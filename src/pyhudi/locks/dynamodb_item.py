@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from pyhudi.clients.aws_client import load_boto3
+from pyhudi.clients.aws_client import load_boto3, no_answer, refusal
 from pyhudi.errors import OptionError, StorageError
 
 TABLE: Final = "hoodie.write.lock.dynamodb.table"
@@ -173,10 +173,10 @@ class DynamoDBItem:
         try:
             yield
         except self._errors.ClientError as error:
-            reason = f"{_code(error)}: {error.response.get('Error', {}).get('Message')}"
-            raise StorageError(f"DynamoDB refused {action} the {self._name}: {reason}") from error
+            raise StorageError(f"DynamoDB refused {action} the {self._name}: {refusal(error)}") from error
         except self._errors.BotoCoreError as error:
-            raise StorageError(f"DynamoDB did not answer while {action} the {self._name}: {error}") from error
+            reason = no_answer(error, "dynamodb", (self._client.meta.region_name, REGION))
+            raise StorageError(f"DynamoDB did not answer while {action} the {self._name}: {reason}") from error
 
 
 @functools.lru_cache(maxsize=8)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import socket
 import threading
 import time
@@ -47,6 +48,8 @@ CREATION: Final = "hoodie.write.lock.dynamodb.table_creation_timeout"
 WAIT: Final = "hoodie.write.lock.wait_time_ms"
 _RENEWALS: Final = 3
 _REGION: Final = "us-east-1"
+#: Rule of DynamoDB for the names of its tables.
+_TABLE_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 #: A shorter lease ends between two renewals when the network is slow.
 _LEAST_LEASE_S: Final = 10.0
 _LEAST_TIMEOUT_S: Final = 0.5
@@ -119,6 +122,8 @@ def _provider(options: Options, name: str, partition_key: str) -> DynamoDBProvid
     table = options.text(TABLE).strip()
     if not table:
         raise OptionError(f"{name} needs {TABLE}, the table of DynamoDB whose items are locks; it is created if it does not exist.")
+    if not _TABLE_NAME.fullmatch(table):
+        raise OptionError(f"{TABLE}={table} is no name of a table of DynamoDB: 3 to 255 letters, digits and the characters _ . - only.")
     endpoint = options.text(ENDPOINT).strip()
     if endpoint and "://" not in endpoint:
         endpoint = f"https://{endpoint}"

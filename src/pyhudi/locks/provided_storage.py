@@ -36,12 +36,14 @@ class ProvidedLock:
 class ProvidedStorage:
     """The storage `inner`, whose lock is taken together with the one of `provider`; of everything else nothing changes.
 
-    The time that a holder took last is over on clocks that are `clock_skew_s` seconds behind before the lock is released.
+    The time that a holder took last is over on clocks that are `clock_skew_s` seconds behind before the lock is released. `wait_s` is how
+    long whoever waits for the lock does so, None where each caller says it.
     """
 
     inner: Storage
     provider: LockProvider
     clock_skew_s: float
+    wait_s: float | None = None
 
     @property
     def uri(self) -> str:
@@ -104,6 +106,7 @@ class ProvidedStorage:
             LockTimeoutError: others held one of them for too long; names who has the provider's.
             OptionError: the table is written under another lock.
         """
+        timeout_s = timeout_s if timeout_s <= 0 or name or self.wait_s is None else self.wait_s
         end = time.monotonic() + timeout_s
         with self.inner.lock(timeout_s, name, provider or self.provider.identity) as local:
             if name:

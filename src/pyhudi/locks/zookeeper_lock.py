@@ -10,6 +10,7 @@ import contextlib
 import importlib
 import logging
 import os
+import re
 import threading
 import time
 from collections.abc import Sequence
@@ -35,6 +36,8 @@ CONNECTION: Final = "hoodie.write.lock.zookeeper.connection_timeout_ms"
 _MARK: Final = "lock-"
 _DATA: Final = "pyhudi process "
 _DEFAULT_PORT: Final = "2181"
+#: A name or an address, the one of version 6 in brackets, and a port.
+_SERVER: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+)(:[0-9]{1,5})?")
 _IMPLICIT_KEY: Final = "lock_key"
 
 
@@ -100,6 +103,9 @@ def _provider(options: Options, name: str, base_path: str, lock_key: str) -> Zoo
     if not url:
         raise OptionError(f"{name} needs {URL}, the servers such as zk1:2181,zk2:2181.")
     servers = url.partition("/")[0].split(",")
+    wrong = [server for server in servers if not _SERVER.fullmatch(server.strip())]
+    if wrong:
+        raise OptionError(f"{URL}={url} is not possible: '{wrong[0].strip()}' is no server. Write host:port, with commas between servers.")
     if port and any((server.rpartition(":")[2] if ":" in server else _DEFAULT_PORT) != port for server in servers):
         raise OptionError(f"{PORT}={port} has no effect: Apache Hudi takes the ports that {URL} names. Write host:port there.")
     seconds = [options.integer(one) / 1000 for one in (SESSION, CONNECTION)]

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyhudi.engine.engine_protocol import Engine
-from pyhudi.locks.choose_lock import with_lock_provider
+from pyhudi.locks.choose_lock import lock_wait_s, with_lock_provider
 from pyhudi.metadata_table.format.metadata_settings import metadata_settings
 from pyhudi.progress import progress_bar
 from pyhudi.read.snapshot.commit_notes import check_notes
@@ -81,7 +81,7 @@ class Services(RewriteServices):
         """
         resolved = resolve(options or {})
         storage, heartbeats = with_lock_provider(self.storage, resolved), heartbeat_settings(resolved)
-        with locked_table(storage, self.wait_s, self.clock, self.ids, heartbeats=heartbeats) as table:
+        with locked_table(storage, lock_wait_s(resolved, self.wait_s), self.clock, self.ids, heartbeats=heartbeats) as table:
             check_notes(table.storage, table.config, table.timeline)
             if not dry_run:
                 without_empty_cleans(table)
@@ -134,7 +134,7 @@ class Services(RewriteServices):
         resolved = resolve(options or {})
         settings = archival_settings(resolved)
         storage, heartbeats = with_lock_provider(self.storage, resolved), heartbeat_settings(resolved)
-        with locked_table(storage, self.wait_s, self.clock, self.ids, heartbeats=heartbeats) as table:
+        with locked_table(storage, lock_wait_s(resolved, self.wait_s), self.clock, self.ids, heartbeats=heartbeats) as table:
             check_notes(table.storage, table.config, table.timeline)
             started = time.perf_counter()
             result = archive(table, settings, metadata_settings(resolved), dry_run=dry_run)

@@ -73,10 +73,11 @@ def concurrency_mode(options: Options) -> ConcurrencyMode:
     Raises:
         OptionError: there is no such mode.
     """
-    mode = options.text(MODE).strip().upper()
+    stated = options.text(MODE).strip()
+    mode = stated.upper()
     known = [one.value for one in ConcurrencyMode]
     if mode not in known:
-        raise OptionError(f"{MODE} is '{mode}'; it can be {', '.join(known)}.{did_you_mean(mode, known)}")
+        raise OptionError(f"{MODE} is '{stated}'; it can be {', '.join(known)}.{did_you_mean(mode, known)}")
     return ConcurrencyMode(mode)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import pickle
 import time
 from pathlib import Path
@@ -48,9 +47,11 @@ def block(path: Path) -> None:
     [
         lambda table: table.upsert([{"id": 1, "v": 1}], options={**FILE, **SHORT}),
         lambda table: table.delete([{"id": 1}], options={**FILE, **SHORT}),
-        lambda table: dataclasses.replace(table.services, wait_s=0.05).clean(options=FILE),
+        lambda table: table.services.clean(options={**FILE, **SHORT}),
+        lambda table: table.services.upgrade("9", options={**FILE, **SHORT}),
+        lambda table: table.services.change_type("MERGE_ON_READ", options={**FILE, **SHORT}),
         lambda table: table.services.cluster(options={**FILE, **SHORT, "hoodie.clustering.inline.max.commits": "1"}),
-        lambda table: dataclasses.replace(table.services, wait_s=0.05).archive(options=FILE),
+        lambda table: table.services.archive(options={**FILE, **SHORT}),
         lambda table: table.upsert(
             [{"id": 1, "v": 1}],
             options={**FILE, **SHORT, "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"},
@@ -71,6 +72,25 @@ def test_table_that_is_opened_with_the_options_takes_the_lock_in_all_its_operati
     table.services.savepoint()
     with pytest.raises(OptionError, match=r"is written under the lock provider FileSystemBasedLockProvider .* would take none"):
         HudiTable.open(path).services.savepoint()
+
+
+@pytest.mark.parametrize("options", [{}, {"hoodie.write.lock.wait_time_ms": "60"}], ids=["of the storage", "of the call"])
+def test_time_to_wait_for_the_lock_may_be_an_option_of_the_table(path, options) -> None:
+    """What a call states comes first."""
+    block(path)
+    stated = "50" if not options else "90000"
+    table = HudiTable.open(path, {**FILE, "hoodie.write.lock.wait_time_ms": stated})
+    with pytest.raises(LockTimeoutError, match=r"for 0\.0[56] s"):
+        table.upsert([{"id": 1, "v": 1}], options=options)
+    if not options:
+        with pytest.raises(LockTimeoutError, match=r"for 0\.05 s"):
+            table.services.savepoint()
+
+
+@pytest.mark.parametrize("provider", [{}, {"hoodie.write.lock.provider": f"{PACKAGE}InProcessLockProvider"}])
+def test_time_to_wait_is_no_option_of_a_table_without_a_provider(path, provider) -> None:
+    with pytest.raises(OptionError, match=r"wait_time_ms has no effect without hoodie\.write\.lock\.provider"):
+        HudiTable.open(path, {**SHORT, **provider})
 
 
 def test_defaults_file_names_the_provider_for_operations_without_options(path, tmp_path, monkeypatch) -> None:

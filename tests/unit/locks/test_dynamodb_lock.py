@@ -39,11 +39,12 @@ def test_options_say_which_item_is_the_lock(monkeypatch) -> None:
         f"{KEY}table_creation_timeout": "7000",
         "hoodie.write.lock.wait_time_ms": "90000",
         "hoodie.aws.access.key": "secret",
+        "hoodie.aws.secret.key": "secret too",
     }
     capacity = TableCapacity("PROVISIONED", 5, 6, 7.0)
     provider = provider_of(**whole)
     assert provider == DynamoDBProvider("locks", "k", "eu-west-1", "https://localhost:8000", 90.0, capacity=capacity)
-    assert provider.credentials == (("aws_access_key_id", "secret"),)
+    assert provider.credentials == (("aws_access_key_id", "secret"), ("aws_secret_access_key", "secret too"))
     assert "secret" not in f"{provider!r} {provider.identity}"
     assert pickle.loads(pickle.dumps(provider)) == provider
     assert provider_of(**IMPLICIT, **TABLE) == DynamoDBProvider("locks", is_implicit=True)
@@ -64,6 +65,10 @@ def test_region_is_part_of_what_writers_have_in_common(monkeypatch) -> None:
         ({**IMPLICIT, **TABLE, f"{KEY}partition_key": "k"}, "has no effect on DynamoDBBasedImplicitPartitionKeyLockProvider"),
         ({**PROVIDER, **TABLE, f"{KEY}billing_mode": "FREE"}, "billing_mode"),
         ({**TABLE}, "is an option of DynamoDBBasedLockProvider"),
+        ({**PROVIDER, f"{KEY}table": "my locks"}, r"table=my locks is no name of a table of DynamoDB"),
+        ({**PROVIDER, f"{KEY}table": "ab"}, r"table=ab is no name of a table of DynamoDB"),
+        ({**PROVIDER, **TABLE, "hoodie.aws.access.key": "a"}, r"access\.key is given without hoodie\.aws\.secret\.key: give both"),
+        ({**PROVIDER, **TABLE, "hoodie.aws.session.token": "a"}, r"session\.token is given without hoodie\.aws\.access\.key and"),
     ],
 )
 def test_missing_and_contradicting_options_are_refused(options, message) -> None:

@@ -52,6 +52,9 @@ def test_one_of_several_writers_that_names_servers_has_the_default_class_of_hudi
         ({**IMPLICIT, **SERVERS, **BASE}, "has no effect on ZookeeperBasedImplicitBasePathLockProvider"),
         ({**IMPLICIT}, r"needs hoodie\.write\.lock\.zookeeper\.url"),
         ({**SERVERS}, "is an option of ZookeeperBasedLockProvider"),
+        ({**PROVIDER, **BASE, f"{KEY}url": "zk:abc"}, r"url=zk:abc is not possible: 'zk:abc' is no server"),
+        ({**PROVIDER, **BASE, f"{KEY}url": "zk1:2181,,zk2:2181"}, "'' is no server"),
+        ({**PROVIDER, **BASE, f"{KEY}url": "http://zk:2181"}, "is no server"),
     ],
 )
 def test_missing_and_contradicting_options_are_refused(options, message) -> None:

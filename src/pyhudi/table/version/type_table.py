@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.errors import ConflictError, UsageError
-from pyhudi.locks.choose_lock import with_lock_provider
+from pyhudi.locks.choose_lock import lock_wait_s, with_lock_provider
 from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.read.snapshot.identity_check import accept_identity
 from pyhudi.service.rollback import roll_back_failed_writes
@@ -73,10 +73,11 @@ class TypeArguments:
 def change_table_type(storage: Storage, clock: Clock, ids: Ids, arguments: TypeArguments) -> TypeChange:
     """Change the type of a table; see `Services.change_type` for errors."""
     to = parse_table_type(arguments.to)
-    storage = with_lock_provider(storage, resolve(arguments.options))
+    options = resolve(arguments.options)
+    storage, wait_s = with_lock_provider(storage, options), lock_wait_s(options, arguments.wait_s)
     compacted: tuple[str, ...] = ()
     for _ in range(_MOST_ATTEMPTS):
-        with locked_table(storage, arguments.wait_s, clock, ids) as locked:
+        with locked_table(storage, wait_s, clock, ids) as locked:
             check_notes(storage, locked.config, locked.timeline)
             change = TypeChange(locked.config.table_type, to, compacted, arguments.dry_run)
             if change.origin == to or arguments.dry_run:

@@ -14,7 +14,7 @@ from typing import Final
 from pyhudi.cache import LruCache
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.errors import ConflictError, OptionError, UsageError
-from pyhudi.locks.choose_lock import with_lock_provider
+from pyhudi.locks.choose_lock import lock_wait_s, with_lock_provider
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.service.archival import archival_settings
@@ -94,6 +94,7 @@ def change_table_version(storage: Storage, clock: Clock, ids: Ids, arguments: Ve
     options = resolve(arguments.options)
     request = VersionRequest(arguments.to, archival_settings(options).merge)
     storage = with_lock_provider(storage, options)
+    arguments = replace(arguments, wait_s=lock_wait_s(options, arguments.wait_s))
     with locked_table(storage, arguments.wait_s, clock, ids) as table:
         check_notes(storage, table.config, table.timeline)
         _check_direction(table.config, arguments, storage.uri)
