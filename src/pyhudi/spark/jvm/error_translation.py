@@ -36,7 +36,7 @@ _MOST_CAUSES = 20
 _MOST_TABLES = 10_000
 _READ_FAILED = "FAILED_READ_FILE"
 _REFUSED = "hudi.DefaultSource$Refused"
-_OF_SKELETON = "hudi.SkeletonFormat$Failed"
+_OF_SKELETON = "hudi.Skeleton$Failed"
 
 _failures: LruCache[int, HudiError | PySparkException] = LruCache(_MOST_FAILURES)
 _numbers = itertools.count(1)

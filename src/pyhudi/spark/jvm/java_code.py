@@ -25,6 +25,9 @@ from pyhudi.spark.jvm.jvm import JavaObject
 
 SOURCE = "hudi.DefaultSource"
 _FORMAT = "hudi.SkeletonFormat"
+_JAR = "hudi.ExecutorJar"
+#: The classes of the format, each in a file of its own.
+_OF_FORMAT = (_FORMAT, _JAR, "hudi.ColumnPlan", "hudi.Skeleton", "hudi.SkeletonReader", "hudi.SkeletonRows")
 
 
 def install(session: SparkSession, resolver: object) -> None:
@@ -72,31 +75,32 @@ def skeleton_format(session: SparkSession) -> JavaObject:
 
 @lru_cache(maxsize=2)
 def _source(java: JavaObject, gateway: JavaObject) -> JavaObject:
-    _compiled(java, gateway, SOURCE, "names of Hudi tables cannot be resolved")
+    _compiled(java, gateway, (SOURCE,), "names of Hudi tables cannot be resolved")
     return jvm.class_in(java, SOURCE)()
 
 
 @lru_cache(maxsize=2)
 def _format(java: JavaObject, gateway: JavaObject) -> JavaObject:
-    codes = _compiled(java, gateway, _FORMAT, "bootstrapped tables cannot be read")
-    made = jvm.class_in(java, _FORMAT)
+    codes = _compiled(java, gateway, _OF_FORMAT, "bootstrapped tables cannot be read")
     if codes is not None:
-        made.ship(codes)
-    return made
+        jvm.class_in(java, _JAR).make(codes)
+    return jvm.class_in(java, _FORMAT)
 
 
-def _compiled(java: JavaObject, gateway: JavaObject, name: str, otherwise: str) -> JavaObject | None:
-    """Compile and define a class with those in it, and return their bytes by their names; None when the JVM has them."""
+def _compiled(java: JavaObject, gateway: JavaObject, names: tuple[str, ...], otherwise: str) -> JavaObject | None:
+    """Compile and define classes with those in them, and return their bytes by file names; None when the JVM has the first."""
     loader = _java_class(java, "org.apache.spark.sql.SparkSession").getClassLoader()
-    if _is_defined(loader, name):
+    if _is_defined(loader, names[0]):
         return None
     try:
-        return _define(java, gateway, loader, name)
+        codes = _compile(java, gateway, loader, names)
+        _define(java, gateway, loader, codes)
     except Py4JJavaError as error:
         raise UnsupportedError(
-            f"Spark's JVM does not accept pyhudi's class {name}, without which {otherwise}: {error.java_exception}. Start Spark by its own"
-            " scripts, which open java.base/java.lang to it (--add-opens)."
+            f"Spark's JVM does not accept pyhudi's class {names[0]}, without which {otherwise}: {error.java_exception}. Start Spark by its"
+            " own scripts, which open java.base/java.lang to it (--add-opens)."
         ) from error
+    return codes
 
 
 def _is_defined(loader: JavaObject, name: str) -> bool:
@@ -107,27 +111,39 @@ def _is_defined(loader: JavaObject, name: str) -> bool:
     return True
 
 
-def _define(java: JavaObject, gateway: JavaObject, loader: JavaObject, name: str) -> JavaObject:
-    compiler = jvm.class_in(java, "org.codehaus.janino.SimpleCompiler")()
-    compiler.setParentClassLoader(loader)
-    compiler.cook(resources.files("pyhudi.spark").joinpath(f"java/{name.replace('.', '/')}.java").read_text("utf-8"))
-    codes = compiler.getBytecodes()
+def _compile(java: JavaObject, gateway: JavaObject, loader: JavaObject, names: tuple[str, ...]) -> JavaObject:
+    """Compile files that may name one another; no other source is looked for."""
+    util = "org.codehaus.commons.compiler.util.resource"
+    paths = [f"{name.replace('.', '/')}.java" for name in names]
+    texts = [resources.files("pyhudi.spark").joinpath("java", path).read_text("utf-8") for path in paths]
+    sources = [jvm.class_in(java, f"{util}.StringResource")(path, text) for path, text in zip(paths, texts, strict=True)]
+    made = jvm.class_in(java, f"{util}.MapResourceCreator")()
+    compiler = jvm.class_in(java, "org.codehaus.janino.Compiler")(
+        jvm.class_in(java, f"{util}.ResourceFinder").EMPTY_RESOURCE_FINDER,
+        jvm.class_in(java, "org.codehaus.janino.ClassLoaderIClassLoader")(loader),
+    )
+    compiler.setClassFileCreator(made)
+    compiler.compile(_array(java, gateway, f"{util}.Resource", *sources))
+    return made.getMap()
 
-    def array(kind: str, *items: object) -> JavaObject:
-        made = gateway.new_array(jvm.class_in(java, kind), len(items))
-        for number, item in enumerate(items):
-            made[number] = item
-        return made
 
+def _define(java: JavaObject, gateway: JavaObject, loader: JavaObject, codes: JavaObject) -> None:
     integer = jvm.class_in(java, "java.lang.Integer").TYPE
-    types = array("java.lang.Class", _java_class(java, "java.lang.String"), _java_class(java, "[B"), integer, integer)
-    define = _java_class(java, "java.lang.ClassLoader").getDeclaredMethod("defineClass", types)
+    kinds = (_java_class(java, "java.lang.String"), _java_class(java, "[B"), integer, integer)
+    define = _java_class(java, "java.lang.ClassLoader").getDeclaredMethod("defineClass", _array(java, gateway, "java.lang.Class", *kinds))
     define.setAccessible(True)
     # A superclass or an interface is looked up while a class is defined; none of these extends another of them.
-    for each in codes.keySet().toArray():
-        code = codes.get(each)
-        define.invoke(loader, array("java.lang.Object", each, code, 0, len(code)))
-    return codes
+    for path in codes.keySet().toArray():
+        code = codes.get(path)
+        name = path.removesuffix(".class").replace("/", ".")
+        define.invoke(loader, _array(java, gateway, "java.lang.Object", name, code, 0, len(code)))
+
+
+def _array(java: JavaObject, gateway: JavaObject, kind: str, *items: object) -> JavaObject:
+    made = gateway.new_array(jvm.class_in(java, kind), len(items))
+    for number, item in enumerate(items):
+        made[number] = item
+    return made
 
 
 def _java_class(java: JavaObject, name: str) -> JavaObject:
