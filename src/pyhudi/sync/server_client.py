@@ -18,6 +18,7 @@ from pyhudi.sync.sync_settings import JDBC_URL
 _PREFIX: Final = "jdbc:hive2://"
 _PORT: Final = 10_000
 _TIMEOUT_S: Final = 600
+_NOBODY: Final = "anonymous"  # an empty user or password, as Hive's JDBC driver sends it: SASL refuses an empty one
 #: Variables of a URL that change how a server is reached, and that no package of Python serves here.
 _UNSERVED: Final = ("principal", "serviceDiscoveryMode", "saslQop", "delegationToken")
 
@@ -70,9 +71,10 @@ def connect_server(options: Options) -> ServerClient:
     """
     url = options.text(JDBC_URL)
     arguments = connection_arguments(url)
-    user, password = options.text("hoodie.datasource.hive_sync.username"), options.text("hoodie.datasource.hive_sync.password")
+    login = {name: options.text(f"hoodie.datasource.hive_sync.{key}") for name, key in (("user", "username"), ("password", "password"))}
+    login = {name: arguments.pop(name, text) or _NOBODY for name, text in login.items()}
     try:
-        connection = load_driver().connect(**{"user": user, "password": password, **arguments}, timeout=_TIMEOUT_S)
+        connection = load_driver().connect(**arguments, **login, timeout=_TIMEOUT_S)
     except OptionError:
         raise
     except Exception as error:  # as above

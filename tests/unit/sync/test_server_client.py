@@ -1,13 +1,16 @@
-"""JDBC URLs of Hive."""
+"""JDBC URLs of Hive, and logins."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from pyhudi.errors import HudiError, OptionError, UnsupportedError
-from pyhudi.sync.server_client import connection_arguments
+from pyhudi.spec.options import resolve
+from pyhudi.sync import server_client
+from pyhudi.sync.server_client import connect_server, connection_arguments
 
 
 @pytest.mark.parametrize(
@@ -43,3 +46,21 @@ def test_a_url_says_how_the_server_is_reached(url: str, arguments: dict[str, Any
 def test_a_url_that_cannot_be_served_is_named(url: str, error: type[HudiError], reason: str) -> None:
     with pytest.raises(error, match=reason):
         connection_arguments(url)
+
+
+@pytest.mark.parametrize(
+    ("options", "url", "login"),
+    [
+        ({}, "jdbc:hive2://hive", ("hive", "hive")),
+        ({"username": "", "password": ""}, "jdbc:hive2://hive", ("anonymous", "anonymous")),
+        ({"username": "bob"}, "jdbc:hive2://hive:1/db;user=ann;password=x", ("ann", "x")),
+    ],
+)
+def test_an_empty_login_is_the_one_of_hives_driver(
+    options: dict[str, str], url: str, login: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[dict[str, Any]] = []
+    monkeypatch.setattr(server_client, "load_driver", lambda: SimpleNamespace(connect=lambda **arguments: asked.append(arguments)))
+    stated = {f"hoodie.datasource.hive_sync.{name}": text for name, text in {**options, "jdbcurl": url}.items()}
+    connect_server(resolve(stated))
+    assert [(one["user"], one["password"]) for one in asked] == [login]
