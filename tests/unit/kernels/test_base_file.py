@@ -161,6 +161,11 @@ def test_row_size_of_no_rows_is_nothing(group: Group) -> None:
     assert row_bytes(keyed(group.context.schema.empty_table()), SMALL_FILTER) == 0
 
 
-@pytest.mark.parametrize(("start", "count"), [(0, 0), (0, 12), (8, 3), (99, 2), (999_999, 2), (2**33, 2)])
+@pytest.mark.parametrize(
+    ("start", "count"), [(0, 0), (0, 12), (8, 3), (99, 2), (990, 2020), (9_999, 2), (345_678, 1500), (999_999, 2), (2**33, 2)]
+)
 def test_numbered_strings_are_those_of_the_numbers(start: int, count: int) -> None:
-    assert numbered("p_", start, count).to_pylist() == [f"p_{number}" for number in range(start, start + count)]
+    for prefix in ("p_", ""):
+        made = numbered(prefix, start, count)
+        made.validate(full=True)
+        assert made.to_pylist() == [f"{prefix}{number}" for number in range(start, start + count)]

@@ -132,12 +132,12 @@ def record_keys(rows: pa.Table, key: KeyFields, first_row: int = 0) -> pa.String
     """
     fields = key.key_fields
     strings = [column_text(field_column(rows, field), field, timestamps_as_text=key.timestamps_as_text) for field in fields]
-    blank = [_is_blank(text) for text in strings]
     if not key.is_composite:
-        if blank[0].any():
-            row = int(np.argmax(blank[0]))
+        if _has_blank(strings[0]):
+            row = int(np.argmax(_is_blank(strings[0])))
             bare_key(fields[0], strings[0][row].as_py(), row=first_row + row)
         return strings[0]
+    blank = [_is_blank(text) for text in strings]
     all_blank = np.logical_and.reduce(blank)
     if all_blank.any():
         row = int(np.argmax(all_blank))
@@ -201,6 +201,10 @@ def _is_blank(strings: pa.StringArray) -> npt.NDArray[np.bool_]:
     empty = pc.equal(pc.binary_length(strings), 0)
     blank: npt.NDArray[np.bool_] = pc.fill_null(empty, True).to_numpy(zero_copy_only=False)
     return blank
+
+
+def _has_blank(strings: pa.StringArray) -> bool:
+    return bool(strings.null_count) or bool(pc.equal(pc.min(pc.binary_length(strings)), 0).as_py())
 
 
 def _without_blanks(strings: pa.StringArray) -> pa.StringArray:

@@ -119,7 +119,8 @@ def _keys(storage: Storage, skeleton: BaseFile, settings: SkeletonSettings, task
     for batch in iter_rows(file, query):
         keys, paths = key_columns(pa.Table.from_batches([batch]), settings.generator, first_row=begin)
         begin += batch.num_rows
-        other = next((path for path in paths.unique().to_pylist() if path != task.partition_path), None)
+        distinct = paths.dictionary if len(paths.dictionary) == 1 else paths.unique()  # rows are looked at where paths differ
+        other = next((path for path in distinct.to_pylist() if path != task.partition_path), None)
         if other is not None:
             raise KeyFieldError(
                 f"source file {task.source.uri} is in the folder '{task.source.partition_path}', which becomes the partition"
