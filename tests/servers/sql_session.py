@@ -28,13 +28,13 @@ def main(folder: str, *statements: str) -> None:
     """Run the statements one after the other."""
     builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").config("spark.sql.warehouse.dir", folder)
     spark = pyhudi.enable(builder).getOrCreate()
-    found: list[object] = []
+    outcomes: list[object] = []
     for statement in statements:
         try:
-            found.append([list(row) for row in spark.sql(statement).collect()])
+            outcomes.append([list(row) for row in spark.sql(statement).collect()])
         except HudiError as error:
-            found.append(str(error))
-    sys.stdout.write(json.dumps(found))
+            outcomes.append(str(error))
+    sys.stdout.write(json.dumps(outcomes))
 
 
 if __name__ == "__main__":

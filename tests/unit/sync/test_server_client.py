@@ -59,8 +59,8 @@ def test_a_url_that_cannot_be_served_is_named(url: str, error: type[HudiError], 
 def test_an_empty_login_is_the_one_of_hives_driver(
     options: dict[str, str], url: str, login: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[dict[str, Any]] = []
-    monkeypatch.setattr(server_client, "load_driver", lambda: SimpleNamespace(connect=lambda **arguments: asked.append(arguments)))
+    logins: list[dict[str, Any]] = []
+    monkeypatch.setattr(server_client, "load_driver", lambda: SimpleNamespace(connect=lambda **arguments: logins.append(arguments)))
     stated = {f"hoodie.datasource.hive_sync.{name}": text for name, text in {**options, "jdbcurl": url}.items()}
     connect_server(resolve(stated))
-    assert [(one["user"], one["password"]) for one in asked] == [login]
+    assert [(one["user"], one["password"]) for one in logins] == [login]

@@ -7,7 +7,7 @@ written and stay on rows that a rewrite carries over; the file name is that of t
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -101,11 +101,11 @@ def _of_equal_length(prefix: bytes, digits: int, start: int, stop: int) -> pa.St
     if heads[0]:
         cells["head"] = np.frombuffer(b"".join(heads), f"V{len(heads[0])}")[:, None]
     count, length = stop - start, len(heads[0]) + low
-    texts = cells.reshape(-1)[start - first * size :][:count]
+    encoded = cells.reshape(-1)[start - first * size :][:count]
     offsets = np.arange(0, count * length + 1, length, dtype=np.int32)
-    return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(texts))
+    return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(encoded))
 
 
 @lru_cache
-def _low_digits(count: int) -> npt.NDArray[np.void]:
+def _low_digits(count: int) -> npt.NDArray[Any]:
     return np.frombuffer("".join(f"{number:0{count}}" for number in range(10**count)).encode(), f"V{count}")

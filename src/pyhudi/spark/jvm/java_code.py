@@ -115,11 +115,11 @@ def _compile(java: JavaObject, gateway: JavaObject, loader: JavaObject, names: t
     """Compile files that may name one another; no other source is looked for."""
     util = "org.codehaus.commons.compiler.util.resource"
     paths = [f"{name.replace('.', '/')}.java" for name in names]
-    texts = [resources.files("pyhudi.spark").joinpath("java", path).read_text("utf-8") for path in paths]
-    sources = [jvm.class_in(java, f"{util}.StringResource")(path, text) for path, text in zip(paths, texts, strict=True)]
+    contents = [resources.files("pyhudi.spark").joinpath("java", path).read_text("utf-8") for path in paths]
+    sources = [jvm.class_in(java, f"{util}.StringResource")(path, text) for path, text in zip(paths, contents, strict=True)]
     made = jvm.class_in(java, f"{util}.MapResourceCreator")()
     compiler = jvm.class_in(java, "org.codehaus.janino.Compiler")(
-        jvm.class_in(java, f"{util}.ResourceFinder").EMPTY_RESOURCE_FINDER,
+        jvm.class_in(java, f"{util}.PathResourceFinder")(_array(java, gateway, "java.io.File")),
         jvm.class_in(java, "org.codehaus.janino.ClassLoaderIClassLoader")(loader),
     )
     compiler.setClassFileCreator(made)
