@@ -118,3 +118,9 @@ def main(context: click.Context, *, verbose: bool, quiet: bool) -> None:  # noqa
     if context.invoked_subcommand == _SCRIPTS and not verbose:
         return  # the logging of a script is the script's own
     logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="%(levelname)s %(message)s")
+    logging.getLogger().addFilter(_is_no_interrupt)
+
+
+def _is_no_interrupt(record: logging.LogRecord) -> bool:
+    """Leave out the trace that py4j logs of a Ctrl-C, which ends the command in one word."""
+    return not record.exc_info or record.exc_info[0] is not KeyboardInterrupt

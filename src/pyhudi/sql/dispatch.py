@@ -40,6 +40,7 @@ from pyhudi.sql.statements import insert_statement as insert
 from pyhudi.sql.statements import merge_statement as merge
 from pyhudi.sql.statements import partition_statements as partitions
 from pyhudi.sql.text import error_position
+from pyhudi.sql.text.variables import with_variables
 from pyhudi.sql.write.explain_write import explain_statement
 
 #: By the class of the statement's plan in Spark. A handler answers None when the statement's table is not a Hudi table.
@@ -108,6 +109,7 @@ def run(session: SparkSession, spark_sql: SparkSql, text: str, args: Arguments =
 
 
 def _run(session: SparkSession, spark_sql: SparkSql, text: str, args: Arguments) -> DataFrame:
+    text = with_variables(session, text)
     try:
         with one_statement(session):
             return _handled(session, spark_sql, text, args)

@@ -45,16 +45,17 @@ from pyhudi.timeline.clock import Clock
 from pyhudi.write.options.validate_options import check_agreement
 
 TABLE_TYPE: Final = "hoodie.datasource.write.table.type"
-#: Options that arguments of a creation state.
-ARGUMENTS: Final = (
-    TABLE_TYPE,
-    "hoodie.table.name",
-    "hoodie.datasource.write.recordkey.field",
-    "hoodie.datasource.write.partitionpath.field",
-    "hoodie.table.ordering.fields",
-)
+#: Options that arguments of a creation state, by which argument.
+ARGUMENTS: Final = {
+    TABLE_TYPE: "table_type",
+    "hoodie.table.name": "name",
+    "hoodie.datasource.write.recordkey.field": "keys",
+    "hoodie.datasource.write.partitionpath.field": "partition_by",
+    "hoodie.table.ordering.fields": "order_by",
+}
 #: MarkLive for the instants of writes to come, where settings are tried out.
 _ANY_INSTANT = "20260101000000000"
+_LISTS: Final = frozenset({"keys", "partition_by", "order_by"})
 _FOLDERS = (
     ".hoodie/.aux/.bootstrap/.fileids",
     ".hoodie/.aux/.bootstrap/.partitions",
@@ -98,11 +99,13 @@ def create_table(
     if not isinstance(schema, pa.Schema):
         raise SchemaError(f"schema is of type {type(schema).__name__}; give a pyarrow.Schema, such as pa.schema({{'id': pa.int64()}}).")
     resolved = resolve(options)
+    kind = parse_table_type(check_text(table_type, "table_type"))
     _check_about_table(resolved)
+    _check_arguments(resolved, {"name": (name,), "table_type": (kind,), **fields})
     columns = evolve(None, schema)
     _check_fields(columns, fields)
     check_orderable(columns, order_by)
-    properties = _properties(columns, name, parse_table_type(check_text(table_type, "table_type")), keys, partition_by, order_by, resolved)
+    properties = _properties(columns, name, kind, keys, partition_by, order_by, resolved)
     if TableConfig(properties).key_encoding_is_open:
         properties |= {COMPLEX_KEY_ENCODING: "FIELD_PREFIXED"}  # what Apache Hudi writes by default
     if bootstrap_path is not None:
@@ -169,6 +172,18 @@ def _check_about_table(options: Options) -> None:
     for name in options.given:
         if not concerns_table(name):
             raise OptionError(f"{name} says nothing about the table itself; give it to the writes that it is for, as options={{...}}.")
+
+
+def _check_arguments(options: Options, stated: Mapping[str, Sequence[str]]) -> None:
+    """Refuse an option that says something else than the argument for it; the message names the argument."""
+    for option, argument in ARGUMENTS.items():
+        value = options.get(option)
+        if value is None:
+            continue
+        requested = (parse_table_type(value),) if option == TABLE_TYPE else tuple(part.strip() for part in value.split(",") if part.strip())
+        if requested != tuple(stated[argument]):
+            example = list(requested) if argument in _LISTS else value
+            raise OptionError(f"options say {option}={value}: the argument for it is {argument}={example!r}.")
 
 
 def _check_fields(columns: pa.Schema, fields: Mapping[str, Sequence[str]]) -> None:

@@ -75,6 +75,18 @@ def test_comments_of_table_and_columns_are_shown(sql):
     assert ("Comment", "a table", "") in described
 
 
+def test_comments_of_fields_inside_columns_are_stored_and_shown(sql):
+    columns = "at STRUCT<lat: DOUBLE COMMENT 'north', lon: DOUBLE> COMMENT 'place', ways ARRAY<STRUCT<id: INT COMMENT 'number'>>"
+    sql(f"CREATE TABLE t (id INT COMMENT 'the id', {columns}) USING hudi LOCATION '{sql.folder}/t'")
+    sql("INSERT INTO t VALUES (1, named_struct('lat', 1.0D, 'lon', 2.0D), array(named_struct('id', 7)))")
+    sql(f"CREATE TABLE again USING hudi LOCATION '{sql.folder}/t'")
+    for name in ("t", "again"):
+        text = sql(f"SHOW CREATE TABLE {name}")[0][0]
+        assert "id INT COMMENT 'the id'" in text
+        assert "at STRUCT<lat: DOUBLE COMMENT 'north', lon: DOUBLE> COMMENT 'place'" in text
+        assert "ways ARRAY<STRUCT<id: INT COMMENT 'number'>>" in text
+
+
 def test_names_are_found_in_any_case(sql):
     sql("CREATE TABLE MixedCase (`Id` INT, `Order` STRING) USING hudi TBLPROPERTIES (primaryKey = 'id')")
     sql("INSERT INTO MIXEDCASE VALUES (1, 'x')")

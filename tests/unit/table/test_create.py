@@ -88,7 +88,9 @@ def test_what_a_killed_creation_left_is_taken_over() -> None:
         ({"schema": pa.schema({"id": pa.int64(), "t": pa.time64("ns")})}, SchemaError, "'t'"),
         ({"schema": pa.schema([])}, SchemaError, "no columns"),
         ({"schema": pa.schema({"id": pa.int64(), "a b": pa.int64()})}, SchemaError, "'a b'"),
-        ({"options": {"primaryKey": "city"}}, OptionError, "hoodie.table.recordkey.fields=id"),
+        ({"options": {"primaryKey": "city"}}, OptionError, r"the argument for it is keys=\['city'\]"),
+        ({"options": {"hoodie.table.ordering.fields": "at"}, "order_by": []}, OptionError, r"the argument for it is order_by=\['at'\]"),
+        ({"options": {"type": "mor"}}, OptionError, "the argument for it is table_type='mor'"),
         ({"options": {"hoodie.write.table.version": "7"}}, OptionError, "version=7 .* 6, 8, 9"),
     ],
 )

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from pyhudi.cli.sessions.spark_flags import start_session, takes_spark_flags
+from pyhudi.cli.sessions.statement_runner import StatementRunner
 from pyhudi.cli.shared.options_text import pairs
 from pyhudi.errors import UsageError
 
 _QUIT = ("quit", "exit")
+_SOURCE: Final = re.compile(r"source\s+['\"]?(.*?)['\"]?", re.IGNORECASE | re.DOTALL)
+#: Hive's name, which Spark's shell takes, too.
+_IGNORE_ERRORS: Final = "hive.cli.errors.ignore"
 _PROMPT, _CONTINUED = "pyhudi-sql> ", "         -> "
 
 
@@ -41,8 +47,10 @@ def sql(**flags: Any) -> None:
     session = start_session(flags)
     for key, value in settings.items():
         session.conf.set(key, value)
-    shell_module = importlib.import_module("pyhudi.sql.query.shell")
-    shell = shell_module.SqlShell(session, _print_row, _print_note, is_silent=flags["silent"])
+    module = importlib.import_module("pyhudi.sql.query.shell")
+    shell = module.SqlShell(session, _print_row, _print_note, is_silent=flags["silent"])
+    runner = StatementRunner(shell.run, session.sparkContext.cancelAllJobs, _print_note)
+    sources = _Sources(runner, module.split_statements, lambda: bool(shell.setting(_IGNORE_ERRORS) == "true"))
     if flags["database"] is not None:
         inputs.insert(0, f"USE {flags['database']}")
     if flags["statements"]:
@@ -51,47 +59,59 @@ def sql(**flags: Any) -> None:
         inputs += script
     elif not sys.stdin.isatty():
         inputs.append(sys.stdin.read())
-    _run_all(shell, shell_module.split_statements, inputs)
-    if sys.stdin.isatty() and not flags["statements"] and not flags["script"]:
-        _converse(shell, shell_module.split_statements, session)
-
-
-def _run_all(shell: Any, split_statements: Any, inputs: Sequence[str]) -> None:
     for text in inputs:
-        for statement, _ in split_statements(text):
-            if statement.lower() in _QUIT:
-                sys.exit(0)
-            if not shell.run(statement):
+        sources.run(text)
+    if sys.stdin.isatty() and not flags["statements"] and not flags["script"]:
+        _converse(sources)
+
+
+@dataclass(frozen=True)
+class _Sources:
+    """Runs the statements of texts, those of the files that they name with SOURCE too."""
+
+    runner: StatementRunner
+    split: Any
+    ignores_errors: Callable[[], bool]
+
+    def run(self, text: str) -> None:
+        """Run a text; the first statement that fails ends the process, as does `quit;`."""
+        for statement, _ in self.split(text):
+            if not self.run_one(statement) and not self.ignores_errors():
                 sys.exit(1)
 
+    def run_one(self, statement: str) -> bool:
+        """Run one statement; return whether it succeeded."""
+        if statement.lower() in _QUIT:
+            sys.exit(0)
+        if (source := _SOURCE.fullmatch(statement)) is None:
+            return self.runner.run(statement)
+        try:
+            text = _text_of(source[1])
+        except UsageError as error:
+            _print_note(f"error: {error}\n")
+            return False
+        return all(self.run_one(each) or self.ignores_errors() for each, _ in self.split(text))
 
-def _converse(shell: Any, split_statements: Any, session: Any) -> None:
+
+def _converse(sources: _Sources) -> None:
     """Read statements from the terminal until its end, `quit;` or `exit;`; Ctrl-C ends a statement, not the shell."""
     importlib.import_module("readline")  # lets input() edit lines and remember them
     lines: list[str] = []
     while True:
         try:
             lines.append(input(_CONTINUED if lines else _PROMPT))
-            statements = list(split_statements("\n".join(lines)))
+            statements = list(sources.split("\n".join(lines)))
             if statements and not statements[-1][1] and statements[-1][0].lower() not in _QUIT:
                 continue
             lines.clear()
-            for statement in _until_quit(statements):
-                shell.run(statement)
+            for statement, _ in statements:
+                sources.run_one(statement)
         except EOFError:
             click.echo()
             return
         except KeyboardInterrupt:
             lines.clear()
-            session.sparkContext.cancelAllJobs()
             click.echo("interrupted", err=True)
-
-
-def _until_quit(statements: Sequence[tuple[str, bool]]) -> Iterator[str]:
-    for statement, _ in statements:
-        if statement.lower() in _QUIT:
-            raise EOFError
-        yield statement
 
 
 def _text_of(path: str) -> str:

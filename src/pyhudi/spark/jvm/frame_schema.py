@@ -26,6 +26,7 @@ from pyspark.sql.types import (
     NullType,
     ShortType,
     StringType,
+    StructField,
     StructType,
     TimestampNTZType,
     TimestampType,
@@ -33,6 +34,7 @@ from pyspark.sql.types import (
 )
 
 from pyhudi.errors import SchemaError
+from pyhudi.schema.avro_types import COMMENT
 
 _ATOMIC: Final[dict[type[DataType], pa.DataType]] = {
     BinaryType: pa.binary(),
@@ -64,7 +66,12 @@ def arrow_schema_of(schema: StructType) -> pa.Schema:
     Raises:
         SchemaError: a column has a type that Arrow tables of Hudi cannot hold; names it.
     """
-    return pa.schema([pa.field(field.name, arrow_type(field.dataType, field.name), field.nullable) for field in schema.fields])
+    return pa.schema([_field(field, field.name) for field in schema.fields])
+
+
+def _field(field: StructField, column: str) -> pa.Field:
+    comment = (field.metadata or {}).get("comment")
+    return pa.field(field.name, arrow_type(field.dataType, column), field.nullable, {COMMENT: comment.encode()} if comment else None)
 
 
 def arrow_type(spark: DataType, column: str) -> pa.DataType:
@@ -81,7 +88,7 @@ def arrow_type(spark: DataType, column: str) -> pa.DataType:
         value = pa.field("value", arrow_type(spark.valueType, f"{column}.value"), spark.valueContainsNull)
         return pa.map_(arrow_type(spark.keyType, f"{column}.key"), value)
     if isinstance(spark, StructType):
-        return pa.struct([pa.field(part.name, arrow_type(part.dataType, f"{column}.{part.name}"), part.nullable) for part in spark.fields])
+        return pa.struct([_field(part, f"{column}.{part.name}") for part in spark.fields])
     if isinstance(spark, StringType) and not spark.isUTF8BinaryCollation():
         raise SchemaError(
             f"column '{column}' compares by the collation {spark.collation}, which a Hudi table cannot keep; cast it to STRING."

@@ -64,14 +64,25 @@ def nullable_schema(frame: DataFrame) -> StructType:
 
 
 def with_comments(schema: StructType, columns: pa.Schema) -> StructType:
-    """Return Spark's columns with the comments that a table's have."""
-    comments = {field.name: field.metadata[COMMENT].decode() for field in columns if COMMENT in (field.metadata or {})}
-    return StructType(
-        [
-            StructField(field.name, field.dataType, field.nullable, {"comment": comments[field.name]}) if field.name in comments else field
-            for field in schema.fields
-        ]
-    )
+    """Return Spark's columns with the comments that a table's have, those of fields inside them too."""
+    stored = {field.name: field for field in columns}
+    return StructType([_with_comment(field, stored[field.name]) if field.name in stored else field for field in schema.fields])
+
+
+def _with_comment(field: StructField, stored: pa.Field) -> StructField:
+    comment = (stored.metadata or {}).get(COMMENT)
+    metadata = {**(field.metadata or {}), "comment": comment.decode()} if comment else field.metadata
+    return StructField(field.name, _commented_type(field.dataType, stored.type), field.nullable, metadata)
+
+
+def _commented_type(spark: DataType, stored: pa.DataType) -> DataType:
+    if isinstance(spark, StructType):
+        return with_comments(spark, pa.schema(list(stored)))
+    if isinstance(spark, ArrayType):
+        return ArrayType(_commented_type(spark.elementType, stored.value_type), spark.containsNull)
+    if isinstance(spark, MapType):
+        return MapType(spark.keyType, _commented_type(spark.valueType, stored.item_type), spark.valueContainsNull)
+    return spark
 
 
 def spark_type(arrow: pa.DataType, column: str) -> DataType:

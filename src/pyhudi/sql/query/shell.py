@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -19,6 +20,7 @@ from pyhudi.sql.text.tokens import scan
 _HEADER: Final = "spark.sql.cli.print.header"
 #: Spark's CLI takes Hive's name, too.
 _HIVE_HEADER: Final = "hive.cli.print.header"
+_MOST_CAUSES: Final = 20
 
 #: Prints a text; the line break is part of it.
 Output = Callable[[str], None]
@@ -62,6 +64,9 @@ class SqlShell:
         except (HudiError, PySparkException) as error:
             self._notes(f"{type(error).__name__}: {error}\n")
             return False
+        except Py4JJavaError as error:  # PySpark has no class for it
+            self._notes(f"{_summary(error)}\n")
+            return False
         if not self._is_silent:
             fetched = f", Fetched {count} row(s)" if count else ""
             self._notes(f"Time taken: {time.monotonic() - started:.3f} seconds{fetched}\n")
@@ -70,7 +75,7 @@ class SqlShell:
     def _print_rows(self, frame: DataFrame) -> int:
         if not frame.columns:
             return 0
-        if "true" in (self._setting(_HEADER), self._setting(_HIVE_HEADER)):
+        if "true" in (self.setting(_HEADER), self.setting(_HIVE_HEADER)):
             self._rows("\t".join(frame.columns) + "\n")
         java = self._session._jvm  # noqa: SLF001 - py4j's entry point has no public name
         lines = java.org.apache.spark.sql.execution.HiveResult.hiveResultString(  # type: ignore[union-attr]
@@ -81,5 +86,16 @@ class SqlShell:
             self._rows(lines.mkString("\n") + "\n")
         return count
 
-    def _setting(self, name: str) -> str:
+    def setting(self, name: str) -> str:
+        """Return a switch of the session in lower case, `false` where it is not set."""
         return (self._session.conf.get(name, "false") or "").lower()
+
+
+def _summary(error: Py4JJavaError) -> str:
+    """Return what an error of the JVM and its first cause say, without their stacks."""
+    thrown = error.java_exception
+    causes = [thrown]
+    while (cause := causes[-1].getCause()) is not None and len(causes) < _MOST_CAUSES:
+        causes.append(cause)
+    lines = [str(each.toString()).partition("\n")[0] for each in (causes[0], causes[-1])]
+    return "\ncaused by: ".join(dict.fromkeys(lines))

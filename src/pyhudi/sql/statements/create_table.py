@@ -20,7 +20,7 @@ from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.catalog.catalog_table import CatalogTable
 from pyhudi.spark.catalog.relation_cache import catalog_order, forget, refresh
 from pyhudi.spark.jvm import jvm
-from pyhudi.spark.jvm.spark_types import spark_schema
+from pyhudi.spark.jvm.spark_types import spark_schema, with_comments
 from pyhudi.spec import options as spec_options
 from pyhudi.spec.table.table_config import parse_table_type
 from pyhudi.sql.statement.statement import Statement
@@ -138,10 +138,10 @@ def check_free(definition: Definition, location: str, what: str) -> None:
 def register(statement: Statement, definition: Definition, table: HudiTable, location: str) -> CatalogTable:
     """Put the table into the session catalog, with the columns that storage has and the comments of the statement."""
     partition_columns = tuple(table.config.partition_fields)
-    stated = {field.name.lower(): (field.nullable, field.metadata) for field in definition.schema.fields}
-    schema = spark_schema(table.schema)
+    stated = {field.name.lower(): field for field in definition.schema.fields}
+    schema = with_comments(spark_schema(table.schema), table.schema)
     ordered = catalog_order(schema.names, partition_columns)
-    data = [StructField(name, schema[name].dataType, *stated.get(name.lower(), (True, None))) for name in ordered]
+    data = [_field_of_entry(schema[name], stated.get(name.lower())) for name in ordered]
     meta = [StructField(name, StringType()) for name in META_COLUMNS]
     entry = catalog_table.register(
         statement.session,
@@ -156,6 +156,13 @@ def register(statement: Statement, definition: Definition, table: HudiTable, loc
     )
     refresh(statement.session, entry)  # Spark's own catalog functions ask for it without passing the front door
     return entry
+
+
+def _field_of_entry(stored: StructField, stated: StructField | None) -> StructField:
+    """Return a column as the catalog shows it: the type and the comments of storage, and what the statement says of it besides."""
+    if stated is None:
+        return stored
+    return StructField(stored.name, stored.dataType, stated.nullable, {**(stored.metadata or {}), **(stated.metadata or {})})
 
 
 def _check_agrees(definition: Definition, table: HudiTable) -> None:
