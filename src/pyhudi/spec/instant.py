@@ -31,13 +31,16 @@ class Action(enum.StrEnum):
     INDEXING = "indexing"
     SCHEMA_COMMIT = "schemacommit"
 
+    __hash__ = str.__hash__  # that of enumerations runs in Python, and the actions of whole timelines are looked up
+
     @property
     def writes_data(self) -> bool:
         """True for the actions whose completed instant makes data files visible."""
-        return self in _DATA_ACTIONS
+        return self in DATA_ACTIONS
 
 
-_DATA_ACTIONS = frozenset({Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT})
+#: The actions whose completed instants make data files visible.
+DATA_ACTIONS = frozenset({Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT})
 
 
 class State(enum.IntEnum):
@@ -46,6 +49,8 @@ class State(enum.IntEnum):
     REQUESTED = 0
     INFLIGHT = 1
     COMPLETED = 2
+
+    __hash__ = int.__hash__  # as for actions
 
 
 #: The name a pending action has once it is completed; actions not listed keep theirs.

@@ -43,11 +43,9 @@ def entry_status(uri: str, prefix: str, entry: os.DirEntry[str]) -> FileStatus |
     return status_of(uri, path, stat)
 
 
-def is_file(uri: str, folder: str, entry: os.DirEntry[str]) -> bool:
-    """Tell whether an entry is a file, from what the listing says of it. Errors as in `entry_status`."""
-    if entry.is_file(follow_symlinks=False):
-        return True
-    entry_status(uri, f"{folder}/" if folder else "", entry)  # what must not be there is refused
+def refuse_no_file(uri: str, folder: str, entry: os.DirEntry[str]) -> bool:
+    """Return False for an entry that is no file and may be in the folder; errors as in `entry_status`."""
+    entry_status(uri, f"{folder}/" if folder else "", entry)
     return False
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, StorageError
-from pyhudi.storage.entry_kinds import entry_status, is_file, not_a_file, status_of
+from pyhudi.storage.entry_kinds import entry_status, not_a_file, refuse_no_file, status_of
 from pyhudi.storage.lock_files.file_lock import FileLock
 from pyhudi.storage.lock_files.lock_record import LOCK_FILE, check_lock_inside
 from pyhudi.storage.storage_paths import is_absent, open_folder, split_file_path, split_path
@@ -78,7 +78,8 @@ class LocalStorage:
         with self._translate_error(path):
             try:
                 with open_folder(self.root, split_path(path)) as folder, os.scandir(folder) as entries:
-                    return tuple(sorted(entry.name for entry in entries if is_file(self.uri, path, entry)))
+                    names = [one.name for one in entries if one.is_file(follow_symlinks=False) or refuse_no_file(self.uri, path, one)]
+                    return tuple(sorted(names))
             except OSError as error:
                 if not is_absent(error):
                     raise

@@ -7,6 +7,7 @@ docs/format/data-files.md#file-system-view.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -19,10 +20,12 @@ from pyhudi.timeline.archived_timeline import History
 from pyhudi.timeline.archived_timeline_lsm import RowReader, last_archived
 from pyhudi.timeline.clock import format_instant, zone_of
 from pyhudi.timeline.instant_details import read_action
+from pyhudi.timeline.listed_instants import list_instants
 from pyhudi.timeline.moved_timeline import RECREATED_FILE, check_not_moved, raise_if_moved
 from pyhudi.timeline.never_written import lost_timeline
 from pyhudi.timeline.timeline import Timeline, collapse_states
 
+_PENDING: Final = (".requested", ".inflight")
 #: Actions that only delete files, which their plans name: running one twice does no harm.
 _DELETING: Final = (Action.CLEAN, Action.ROLLBACK)
 
@@ -49,27 +52,24 @@ def load_timeline(
     """
     names = timeline_files(storage, config) if files is None else files
     check_not_moved(storage, config, names)
-    every = _instants(names, config.layout)
-    if not every and RECREATED_FILE not in names and (damage := lost_timeline(storage, config)) is not None:
-        every = _instants(timeline_files(storage, config), config.layout)  # what was seen may be of a first write that began meanwhile
-        if not every:
+    active = _active(storage, config, names)
+    if not active.instants and RECREATED_FILE not in names and (damage := lost_timeline(storage, config)) is not None:
+        active = _active(storage, config, timeline_files(storage, config))  # what was seen may be of a first write that began meanwhile
+        if not active.instants:
             raise_if_moved(storage, config)
             raise damage
-    repeated = _repeated_completions(storage, config, (instant for instant, _ in every))
-    matches = [(instant, modified_ms) for instant, modified_ms in every if instant not in repeated]
-    times = _times_of_files(matches, config)
-    instants = collapse_states(instant for instant, _ in matches)
-    first = min((instant.requested for instant in instants), default="")
-    archive = None if rows is None or config.layout == 1 else History(storage, config, rows, times, first)
+    instants = active.instants
+    first = instants[0].requested if instants else ""
+    archive = None if rows is None or config.layout == 1 else History(storage, config, rows, active.times, first)
     timeline = Timeline(
         instants,
         config.layout,
-        times if archive is None else archive,
+        active.times if archive is None else archive,
         _origin(storage, config, instants),
         archive=archive,
-        log_compactions=frozenset(instant.requested for instant, _ in matches if instant.action is Action.LOG_COMPACTION),
-        services=frozenset(instant.requested for instant, _ in matches if instant.action in (Action.COMPACTION, Action.CLUSTERING)),
-        repeated=tuple(sorted(repeated)),
+        log_compactions=active.log_compactions,
+        services=active.services,
+        repeated=active.repeated,
     )
     restore = next((one for one in instants if one.action is Action.RESTORE and one.state is State.INFLIGHT), None)
     return timeline if restore is None else timeline.without(times_to_restore(storage, config, restore))
@@ -105,10 +105,38 @@ def timeline_files(storage: Storage, config: TableConfig) -> dict[str, int | Non
         return {status.name: status.modified_ms for status in storage.list(path) if not status.is_dir}
     files: dict[str, int | None] = dict.fromkeys(storage.file_names(path))
     for name in files:
-        if "_" not in name and (instant := parse_instant(name, 2)) is not None and instant.is_completed:
+        if "_" not in name and not name.endswith(_PENDING) and (instant := parse_instant(name, 2)) is not None and instant.is_completed:
             status = storage.stat(f"{path}/{name}")
             files[name] = None if status is None else status.modified_ms
     return files
+
+
+@dataclass(frozen=True, slots=True)
+class _Active:
+    """What the files of a timeline tell; the fields are those of `Timeline`, `times` those that files have and names have not."""
+
+    instants: tuple[Instant, ...]
+    times: Mapping[str, str]
+    log_compactions: frozenset[str]
+    services: frozenset[str]
+    repeated: tuple[Instant, ...]
+
+
+def _active(storage: Storage, config: TableConfig, files: Mapping[str, int | None]) -> _Active:
+    if set(files.values()) <= {None}:
+        listed = list_instants(f"{storage.uri}/{config.timeline_path}", files, config.layout)
+        if listed is not None:
+            return _Active(tuple(listed.highest.values()), {}, listed.log_compactions, listed.services, ())
+    every = _instants(files, config.layout)
+    repeated = _repeated_completions(storage, config, [instant for instant, _ in every])
+    matches = [(instant, modified_ms) for instant, modified_ms in every if instant not in repeated] if repeated else every
+    return _Active(
+        collapse_states(instant for instant, _ in matches),
+        _times_of_files(matches, config),
+        frozenset(instant.requested for instant, _ in matches if instant.action is Action.LOG_COMPACTION),
+        frozenset(instant.requested for instant, _ in matches if instant.action in (Action.COMPACTION, Action.CLUSTERING)),
+        tuple(sorted(repeated)),
+    )
 
 
 def _instants(files: Mapping[str, int | None], layout: int) -> list[tuple[Instant, int | None]]:
@@ -123,10 +151,12 @@ def _repeated_completions(storage: Storage, config: TableConfig, instants: Itera
     run one pending clean or rollback, since Apache Hudi runs them outside the lock: both delete what its plan names, and the second finds
     less to delete.
     """
+    completed = [instant for instant in instants if instant.state is State.COMPLETED]
+    if len({(instant.requested, instant.action) for instant in completed}) == len(completed):
+        return frozenset()
     by_action: dict[tuple[str, Action], list[Instant]] = {}
-    for instant in instants:
-        if instant.is_completed:
-            by_action.setdefault((instant.requested, instant.action), []).append(instant)
+    for instant in completed:
+        by_action.setdefault((instant.requested, instant.action), []).append(instant)
     repeated: set[Instant] = set()
     for completions in by_action.values():
         if len(completions) > 1:

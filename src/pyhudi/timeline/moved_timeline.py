@@ -8,7 +8,7 @@ deleted with the others, says that the folder is being left: a reader that sees 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from typing import Final, ParamSpec, TypeVar
 
 from pyhudi.errors import ConflictError, CorruptTableError, TableNotFound
@@ -32,13 +32,13 @@ class TimelineMovedError(ConflictError):
     """The table was upgraded or downgraded between the reading of its properties and that of its timeline."""
 
 
-def check_not_moved(storage: Storage, config: TableConfig, names: Iterable[str]) -> None:
+def check_not_moved(storage: Storage, config: TableConfig, names: Collection[str]) -> None:
     """Check a listing of a timeline's folder against an upgrade or downgrade that runs concurrently with this reader.
 
     Raises:
         TimelineMovedError: the table has another layout by now; open it again.
     """
-    if any(name == MOVED_FILE for name in names):
+    if MOVED_FILE in names:
         raise_if_moved(storage, config)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from pyhudi.spec.instant import Action, Instant
+from pyhudi.spec.instant import COMPLETED_ACTION, DATA_ACTIONS, Action, Instant, State
 from pyhudi.spec.visibility import Visibility
 from pyhudi.timeline.archived_timeline import History
 
@@ -45,19 +45,24 @@ class Timeline:
     repeated: tuple[Instant, ...] = ()
     restoring: tuple[Instant, ...] = ()
     visibility: Visibility = field(init=False, repr=False, compare=False)
+    # Asked for many times in each write, and as long as the timeline.
+    _data: tuple[Instant, ...] = field(init=False, repr=False, compare=False)
+    _pending: tuple[Instant, ...] = field(init=False, repr=False, compare=False)
     _by_time: Mapping[str, tuple[Instant, ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Work out what every file of a listing will be asked for."""
         if self.archive_boundary is None:
             object.__setattr__(self, "archive_boundary", _first_write(self.instants))
-        committed = frozenset(instant.requested for instant in self.data_instants())
-        pending = self.hidden.union(instant.requested for instant in self.pending()) - committed
+        completed = State.COMPLETED
+        data = tuple([one for one in self.instants if one.state is completed and one.action in DATA_ACTIONS])
+        begun = tuple([one for one in self.instants if one.state is not completed])
+        committed = frozenset([instant.requested for instant in data])
+        pending = self.hidden.union([instant.requested for instant in begun]) - committed
+        object.__setattr__(self, "_data", data)
+        object.__setattr__(self, "_pending", begun)
         object.__setattr__(self, "visibility", Visibility(committed, self.archive_boundary, self.until, pending))
-        by_time: dict[str, tuple[Instant, ...]] = {}
-        for instant in self.instants:
-            by_time[instant.requested] = (*by_time.get(instant.requested, ()), instant)
-        object.__setattr__(self, "_by_time", by_time)
+        object.__setattr__(self, "_by_time", _group_by_time(self.instants))
 
     def completed(self) -> tuple[Instant, ...]:
         """Return the instants that are done."""
@@ -65,15 +70,15 @@ class Timeline:
 
     def pending(self) -> tuple[Instant, ...]:
         """Return the instants that were begun and not completed."""
-        return tuple(instant for instant in self.instants if not instant.is_completed)
+        return self._pending
 
     def data_instants(self) -> tuple[Instant, ...]:
         """Return the completed commits, deltacommits and replacecommits."""
-        return tuple(instant for instant in self.instants if instant.is_completed and instant.action.writes_data)
+        return self._data
 
     def last_completed(self) -> Instant | None:
         """Return the completed data instant with the greatest requested time, or None on an empty table."""
-        return next((i for i in reversed(self.instants) if i.is_completed and i.action.writes_data), None)
+        return self._data[-1] if self._data else None
 
     def find(self, requested: str) -> tuple[Instant, ...]:
         """Return the instants of a requested time: usually one, two for a commit that was savepointed."""
@@ -110,7 +115,7 @@ class Timeline:
     def greatest_time(self) -> str:
         """Return the greatest requested or completed time of all instants, `""` when there is none."""
         every = (*self.instants, *self.restoring)
-        return max((time for instant in every for time in (instant.requested, instant.completed or "")), default="")
+        return max([time for instant in every for time in (instant.requested, instant.completed or "")], default="")
 
     def as_of(self, time: str) -> Timeline:
         """Return the timeline as it was at an instant time: the actions that were completed at or before it.
@@ -196,6 +201,16 @@ class Timeline:
         return replace(self, instants=retained, hidden=self.hidden | left_out)
 
 
+def _group_by_time(instants: Sequence[Instant]) -> Mapping[str, tuple[Instant, ...]]:
+    by_time = {one.requested: (one,) for one in instants}
+    if len(by_time) == len(instants):
+        return by_time
+    groups: dict[str, tuple[Instant, ...]] = {}
+    for one in instants:
+        groups[one.requested] = (*groups.get(one.requested, ()), one)
+    return groups
+
+
 def _first_write(instants: Sequence[Instant]) -> str | None:
     """Return the time of the first write (or compaction, or clustering) that is active, which bounds the archive.
 
@@ -220,8 +235,9 @@ def collapse_states(instants: Iterable[Instant]) -> tuple[Instant, ...]:
         ['INFLIGHT']
     """
     highest: dict[tuple[str, Action], Instant] = {}
+    completes_as = COMPLETED_ACTION.get
     for instant in instants:
-        key = (instant.requested, instant.comparable_action)
+        key = (instant.requested, completes_as(instant.action, instant.action))
         known = highest.get(key)
         if known is None or known.state < instant.state:
             highest[key] = instant
