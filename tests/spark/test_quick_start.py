@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from py4j.java_gateway import java_import
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import col, lit
 
@@ -113,6 +114,15 @@ def test_sql_quick_start(spark: SparkSession) -> None:
     assert spark.sql("SELECT * FROM hudi_table_changes('hudi_table', 'latest_state', 'earliest')").count() == 4
     assert {row.op for row in spark.sql("SELECT * FROM hudi_table_changes('hudi_table', 'cdc', 'earliest')").collect()} == {"i", "u", "d"}
     spark.sql("DROP TABLE hudi_table PURGE")
+
+
+def test_quick_start_classes_that_are_imported_into_the_namespace_of_the_jvm(spark: SparkSession) -> None:
+    view = spark.sparkContext._jvm
+    java_import(view, "org.apache.hudi.QuickstartUtils.*")
+    java_import(view, "org.apache.hudi.QuickstartUtils")
+    java_import(view, "java.util.ArrayDeque")
+    assert len(view.QuickstartUtils.convertToStringList(view.DataGenerator().generateInserts(3))) == 3  # type: ignore[union-attr]
+    assert view.ArrayDeque().size() == 0  # type: ignore[union-attr]
 
 
 def test_quick_start_of_the_releases_up_to_0_13(spark: SparkSession, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from py4j.java_gateway import JavaPackage
+from py4j.java_gateway import JavaPackage, JVMView
 
 from pyhudi.errors import UnsupportedError
 from pyhudi.spark.input.quickstart_utils import QuickstartUtils
@@ -15,11 +15,14 @@ from pyhudi.spark.jvm.patches import Hook, replace_method
 
 _PACKAGE: Final = "org.apache.hudi"
 _SERVED: Final = {f"{_PACKAGE}.QuickstartUtils": QuickstartUtils}
+#: By the names that py4j's `java_import` gives them.
+_IMPORTED: Final = {"QuickstartUtils": QuickstartUtils, "DataGenerator": QuickstartUtils.DataGenerator}
 
 
 def install() -> None:
     """Answer these names, until Spark's methods are put back."""
     replace_method(JavaPackage, "__getattr__", _member)
+    replace_method(JVMView, "__getattr__", _imported)
 
 
 def _member(package: JavaPackage, original: Hook, name: str) -> Any:
@@ -32,3 +35,9 @@ def _member(package: JavaPackage, original: Hook, name: str) -> Any:
         f"{full_name} is a class of Apache Hudi's jar, and pyhudi works without it. Write keys of options as text"
         " ('hoodie.datasource.write.operation'); pyhudi.HudiTable.open(path) has what its helpers and clients do, such as history()."
     )
+
+
+def _imported(view: JVMView, original: Hook, name: str) -> Any:
+    """Answer a name without its package; py4j takes one that no class of the JVM has for a package."""
+    found = original(view, name)
+    return _IMPORTED.get(name, found) if isinstance(found, JavaPackage) else found

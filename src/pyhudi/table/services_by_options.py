@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -16,12 +17,30 @@ from pyhudi.service.clustering.update_strategy import update_settings
 from pyhudi.service.compaction.compaction_service import Compaction
 from pyhudi.service.compaction.compaction_settings import compaction_settings
 from pyhudi.service.service_executor import Service
+from pyhudi.spec.config.config_keys import concerns_table
 from pyhudi.spec.instant import Action
 from pyhudi.spec.options import Options, resolve
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.load_timeline import load_timeline
+from pyhudi.write.options.validate_options import check_agreement
+
+
+def service_options(storage: Storage, options: Mapping[str, str] | None) -> Options:
+    """Return the options of a service's call.
+
+    Raises:
+        OptionError: one is of no effect or wrong, or contradicts the table, as another table's name does.
+
+    Example:
+        >>> service_options(table.storage, {"hoodie.table.name": "u"})
+        OptionError: hoodie.table.name=u contradicts table t, whose .hoodie/hoodie.properties says hoodie.table.name=t. ...
+    """
+    resolved = resolve(options or {})
+    if any(concerns_table(name) for name in resolved.given):
+        check_agreement(resolved, TableConfig(load_properties(storage)))
+    return resolved
 
 
 def cleaning(options: Options) -> Cleaning:

@@ -27,7 +27,7 @@ from pyhudi.spec.arguments import check_strings
 from pyhudi.spec.options import resolve
 from pyhudi.sync import SyncResult, sync_table
 from pyhudi.table.maintenance.rewrite_services import RewriteServices
-from pyhudi.table.services_by_options import cleaning
+from pyhudi.table.services_by_options import cleaning, service_options
 from pyhudi.table.ttl_table import expire
 from pyhudi.txn.heartbeat_settings import heartbeat_settings
 from pyhudi.txn.locked_table import locked_table
@@ -79,7 +79,7 @@ class Services(RewriteServices):
             >>> table.services.clean(options={"hoodie.clean.commits.retained": "1"}, dry_run=True)
             ()
         """
-        resolved = resolve(options or {})
+        resolved = service_options(self.storage, options)
         storage, heartbeats = with_lock_provider(self.storage, resolved), heartbeat_settings(resolved)
         with locked_table(storage, lock_wait_s(resolved, self.wait_s), self.clock, self.ids, heartbeats=heartbeats) as table:
             check_notes(table.storage, table.config, table.timeline)
@@ -105,7 +105,7 @@ class Services(RewriteServices):
             >>> table.services.purge(["city=nowhere"])
             ()
         """
-        resolved = resolve(options or {})
+        resolved = service_options(self.storage, options)
         runner = service_runner(self.storage, self.clock, self.ids, resolved)
         return purge_partitions(runner, check_strings(partitions, "partitions", "paths"), metadata_settings(resolved))
 
@@ -131,7 +131,7 @@ class Services(RewriteServices):
             >>> table.services.archive(options={"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"}).instants
             ()
         """
-        resolved = resolve(options or {})
+        resolved = service_options(self.storage, options)
         settings = archival_settings(resolved)
         storage, heartbeats = with_lock_provider(self.storage, resolved), heartbeat_settings(resolved)
         with locked_table(storage, lock_wait_s(resolved, self.wait_s), self.clock, self.ids, heartbeats=heartbeats) as table:
@@ -166,6 +166,7 @@ class Services(RewriteServices):
             >>> table.services.ttl(options={"hoodie.partition.ttl.strategy.days.retain": "30"}).partitions
             ()
         """
+        service_options(self.storage, options)
         return expire(self.storage, self.clock, self.ids, options or {}, dry_run=dry_run)
 
     @progress_bar("sync")

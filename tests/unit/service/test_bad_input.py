@@ -101,6 +101,26 @@ def merged(made: dict[str, Path], tmp_path: Path) -> Case:
     return Case(Path(shutil.copytree(made["MERGE_ON_READ"], tmp_path / "c")))
 
 
+@pytest.mark.parametrize("option", [{"hoodie.table.name": "u"}, {"hoodie.datasource.write.recordkey.field": "city"}])
+def test_options_of_another_table_are_refused_by_every_service(merged: Case, option: dict[str, str]) -> None:
+    services = merged.table.services
+    calls: dict[str, Callable[[], object]] = {
+        "clean": lambda: services.clean(options=option),
+        "purge": lambda: services.purge(["oslo"], options=option),
+        "compact": lambda: services.compact(options=option),
+        "log_compact": lambda: services.log_compact(options=option),
+        "cluster": lambda: services.cluster(options=option),
+        "archive": lambda: services.archive(options=option),
+        "ttl": lambda: services.ttl(options={**option, "hoodie.partition.ttl.strategy.days.retain": "1"}),
+        "deduplicate": lambda: services.deduplicate("oslo", options=option),
+        "rescale_buckets": lambda: services.rescale_buckets(".*,4", options=option),
+    }
+    ((name, value),) = option.items()
+    for call in calls.values():
+        merged.refused(OptionError, call, f"{name}={value} contradicts table t")
+    services.compact(options={"hoodie.table.name": "t", "hoodie.datasource.write.recordkey.field": "id"})
+
+
 @pytest.mark.parametrize("named", ["/elsewhere/outside", "../outside", "oslo/../../outside", ".hoodie"])
 @pytest.mark.parametrize("what", ["partition", "file", "dropped"])
 def test_a_clean_that_leads_out_of_the_table_deletes_nothing(case: Case, named: str, what: str) -> None:

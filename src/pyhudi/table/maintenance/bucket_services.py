@@ -12,8 +12,8 @@ from pyhudi.progress import progress_bar
 from pyhudi.service.rescaling.rescaling_result import RescalingResult
 from pyhudi.service.rescaling.run_rescaling import NewNumbers, plan_rescaling, rescale
 from pyhudi.service.service_engine import Progress, service_runner
-from pyhudi.spec.options import resolve
 from pyhudi.table.maintenance.index_services import IndexServices
+from pyhudi.table.services_by_options import service_options
 from pyhudi.txn.locked_table import table_state
 
 
@@ -71,7 +71,7 @@ class BucketServices(IndexServices):
             >>> few.services.rescale_buckets(".*,4", dry_run=True).partitions
             (RescaledPartition(path='', before=2, after=4),)
         """
-        resolved = resolve(options or {})
+        resolved = service_options(self.storage, options)
         new = NewNumbers(expressions, default, add)
         if dry_run:
             return plan_rescaling(table_state(self.storage, self.clock, self.ids), new, resolved)

@@ -18,11 +18,11 @@ from pyhudi.service.reporting.report_metrics import check_metrics_options, repor
 from pyhudi.service.service_engine import Progress, service_runner
 from pyhudi.service.service_executor import Service, ServiceRequest, serve
 from pyhudi.service.table_service import Result, ServiceMode
-from pyhudi.spec.options import Options, resolve
+from pyhudi.spec.options import Options
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.maintenance.bucket_services import BucketServices
-from pyhudi.table.services_by_options import clustering, compaction, log_compaction
+from pyhudi.table.services_by_options import clustering, compaction, log_compaction, service_options
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class RewriteServices(BucketServices):
         engine: Engine | None,
         progress: Progress | None,
     ) -> tuple[Result, ...]:
-        resolved = resolve(options or {})
+        resolved = service_options(self.storage, options)
         service, runner = make(resolved), service_runner(self.storage, self.clock, self.ids, resolved, engine, progress)
         if isinstance(service, Cleaning) and not request.dry_run:
             expire_clusterings(runner, resolved)

@@ -26,10 +26,10 @@ from pyhudi.service.deduplication.deduplication_service import Deduplication, co
 from pyhudi.service.deduplication.duplicate_slices import PartitionDuplicates, find_duplicates, slice_task
 from pyhudi.service.service_engine import Progress, ServiceRunner, service_runner
 from pyhudi.service.service_executor import cancel, run_one, schedule_one
-from pyhudi.spec.options import resolve
 from pyhudi.storage.open_storage import open_storage
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.table.repair.repair_result import DeduplicationResult
+from pyhudi.table.services_by_options import service_options
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked_table import TableState, table_state
@@ -50,7 +50,7 @@ class DeduplicationArguments:
 
 def deduplicate(storage: Storage, clock: Clock, ids: Ids, arguments: DeduplicationArguments) -> DeduplicationResult:
     """Remove duplicates; see `RepairServices.deduplicate`."""
-    options = resolve(arguments.options)
+    options = service_options(storage, arguments.options)
     rule = _rule(arguments.rule)
     runner = service_runner(storage, clock, ids, options, arguments.engine, arguments.progress)
     path = arguments.partition_path.strip("/")
