@@ -128,6 +128,24 @@ def test_changes_of_the_spans_between_commits_are_those_of_the_whole(kind: str, 
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_bounds_that_are_instants_mean_these_commits(kind: str, tmp_path: Path) -> None:
+    table = create(tmp_path, kind)
+    for number in range(4):
+        table.upsert([row(number, f"v{number}", 1, f"p{number}")])
+    first, second, third, last = sorted(table.history()["requested"].to_pylist())
+    (late,) = (tmp_path / "t" / ".hoodie" / "timeline").glob(f"{second}_*commit")
+
+    def values(since: str | None, until: str | None = None) -> list[str | None]:
+        return [after for _, _, after in images(HudiTable.open(tmp_path / "t").changes(since, until, format="cdc"))]
+
+    assert (values(first, third), values(None, first), values(last)) == (["v1", "v2"], ["v0"], [])
+    # A commit that was completed after a reader had read up to a later one is among those that it reads next.
+    completed = max(table.history()["completed"].to_pylist())
+    late.rename(late.with_name(f"{second}_{int(completed) + 1}{late.suffix}"))
+    assert (values(first, third), values(third), values(last)) == (["v2"], ["v1", "v3"], ["v1"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_each_of_several_rows_of_one_key_has_its_change(kind: str, tmp_path: Path) -> None:
     table = create(tmp_path, kind, "OP_KEY_ONLY")
     table.insert([row(1, "a", 1, "x")])

@@ -169,7 +169,17 @@ def open_change_data(storage: Storage, query: ChangesQuery) -> ChangeData:
         )
     if query.scope is not None:
         raise OptionError(f"change data of table {storage.uri} is of all partitions, not of '{query.scope}': read it all, and filter it.")
-    span = partial(instant_range_of, storage, config, query.since, query.until, by_requested=query.by_requested, holes=query.holes)
+    # Scripts take the bounds from `_hoodie_commit_time` or from the list of commits; Apache Hudi compares both with requested times.
+    span = partial(
+        instant_range_of,
+        storage,
+        config,
+        query.since,
+        query.until,
+        by_requested=query.by_requested,
+        holes=query.holes,
+        names_commits=True,
+    )
     instant_range = span()
     if instant_range.begins_archived and instant_range.latest.archive is not None and instant_range.latest.archive.is_whole:
         instant_range = span(archived=True)

@@ -140,11 +140,13 @@ def instant_range_of(
     by_requested: bool | None = None,
     archived: bool = False,
     holes: HolesPolicy = HolesPolicy.BLOCK,
+    names_commits: bool = False,
 ) -> InstantRange:
     """Return the commits after `since` (None: from the beginning) up to and including `until` (None: now).
 
     `by_requested` tells whether these are requested times or completion times; None leaves that to the table's version.
     `holes` says what a write that is still pending does to a span of requested times.
+    `names_commits` lets a bound that is the instant of a commit mean that commit, whose completion time is later.
     `archived` takes archived commits for active ones, as far as the archive goes back; a span that ends among them does so in any case.
 
     Raises:
@@ -169,6 +171,9 @@ def instant_range_of(
     by_requested = latest.layout == 1 or (by_requested is True and holes is not HolesPolicy.USE_TRANSITION_TIME)
     begin = _begin(since, config)
     end_time = None if until is None else parse_time(until, config.timeline_zone)
+    if names_commits and not by_requested:
+        begin = begin and latest.effective_time(begin)
+        end_time = end_time and latest.effective_time(end_time)
     if archived or (by_requested and _precedes(latest, end_time)):
         latest = latest.with_archived()
     elif end_time is not None and not by_requested:
