@@ -39,5 +39,5 @@ def _member(package: JavaPackage, original: Hook, name: str) -> Any:
 
 def _imported(view: JVMView, original: Hook, name: str) -> Any:
     """Answer a name without its package; py4j takes one that no class of the JVM has for a package."""
-    found = original(view, name)
-    return _IMPORTED.get(name, found) if isinstance(found, JavaPackage) else found
+    member = original(view, name)
+    return _IMPORTED.get(name, member) if isinstance(member, JavaPackage) else member
