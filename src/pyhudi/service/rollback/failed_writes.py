@@ -72,7 +72,7 @@ def roll_back_failed_writes(
     if failed and only is None:
         check_pending_writes(table.storage, table.config, table.timeline)
     for instant in failed:
-        _roll_back(table, instant)
+        _roll_back(table, instant, is_own=instant.requested == aborted)
     if failed:
         table = table.reload()
     _remove_remains(table)
@@ -94,7 +94,7 @@ def _chosen(
     return failed if allowed or named is not None else []
 
 
-def _roll_back(table: LockedTable, failed: Instant) -> None:
+def _roll_back(table: LockedTable, failed: Instant, *, is_own: bool) -> None:
     try:
         plan = plan_rollback(table, failed)
     except FileNotFoundError as error:
@@ -107,7 +107,9 @@ def _roll_back(table: LockedTable, failed: Instant) -> None:
     content = encode_rollback_plan(plan, sync=table.ids.sync_marker())
     rollback = table.writer.request(Action.ROLLBACK, time_of_service(table), content)
     metadata = execute_rollback(table, rollback, plan)
-    _log.warning("rolled back failed %s %s: %s files deleted", failed.action, failed.requested, metadata.files_deleted)
+    # The caller hears of its own failure by an error, or tries again; of somebody else's it would hear nothing.
+    level = logging.INFO if is_own else logging.WARNING
+    _log.log(level, "rolled back failed %s %s: %s files deleted", failed.action, failed.requested, metadata.files_deleted)
 
 
 def _remove_remains(table: LockedTable) -> None:
