@@ -34,6 +34,7 @@ WITH_SERVERS = export PYHUDI_SERVERS_PYTHON="$(CURDIR)/$(SERVERS)/bin/python" PY
 # processor time of Spark's tests, 105 to 59 s in one run). Benchmarks keep Java's defaults.
 SHORT_LIVED = export JAVA_TOOL_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC $${JAVA_TOOL_OPTIONS-}";
 PYTEST = $(BIN)/python -m pytest
+IN_MEMORY = export TMPDIR="$$(scripts/test_folder.sh)";
 # The slowest tests of each run are printed, and the time of each stage (scripts/timed.sh), again at the end of `make test`.
 SLOWEST = --durations=25 --durations-min=1
 TIMED = scripts/timed.sh
@@ -76,21 +77,21 @@ ifeq ($(strip $(ARGS)),)
 test-unit: test-covered test-other ## Unit and property tests, without Spark; coverage of the format, the merge and the transaction
 else
 test-unit: $(READY)
-	$(PYTEST) -q -n auto --ignore=tests/architecture --ignore=tests/spark --ignore=tests/interop --ignore=tests/servers tests $(ARGS)
+	@$(IN_MEMORY) $(PYTEST) -q -n auto --ignore=tests/architecture --ignore=tests/spark --ignore=tests/interop --ignore=tests/servers tests $(ARGS)
 endif
 
 test-covered: $(READY)
-	@$(TIMED) "tests of format, merge, transaction" $(PYTEST) -q -n auto $(SLOWEST) --cov --cov-report= $(COVERED)
+	@$(IN_MEMORY) $(TIMED) "tests of format, merge, transaction" $(PYTEST) -q -n auto $(SLOWEST) --cov --cov-report= $(COVERED)
 	@$(BIN)/python -m scripts.coverage_floors
 
 test-other: $(READY)
-	@$(TIMED) "other unit tests" $(PYTEST) -q -n auto $(SLOWEST) --ignore=tests/architecture --ignore=tests/spark --ignore=tests/interop --ignore=tests/servers \
+	@$(IN_MEMORY) $(TIMED) "other unit tests" $(PYTEST) -q -n auto $(SLOWEST) --ignore=tests/architecture --ignore=tests/spark --ignore=tests/interop --ignore=tests/servers \
 		$(addprefix --ignore=,$(COVERED)) tests
 
 .PHONY: test-spark
 test-spark: $(READY) $(JAVA) ## Tests on a real Spark session
 	@echo "pytest tests/spark"
-	@$(WITH_JAVA) $(SHORT_LIVED) $(TIMED) "tests on Spark" $(PYTEST) -q -n 2 --dist worksteal $(SLOWEST) tests/spark $(ARGS)
+	@$(IN_MEMORY) $(WITH_JAVA) $(SHORT_LIVED) $(TIMED) "tests on Spark" $(PYTEST) -q -n 2 --dist worksteal $(SLOWEST) tests/spark $(ARGS)
 
 .PHONY: test-servers
 test-servers: $(READY) $(JAVA) $(READY_SERVERS) $(READY_HUDI) $(AZURITE) ## Tests with real servers: a Hive metastore, a HiveServer2, AWS Glue, S3, Azure
