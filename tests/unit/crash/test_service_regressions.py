@@ -18,7 +18,7 @@ from pyhudi.service.archival import archivable_instants
 from pyhudi.storage.memory_storage import MemoryStorage
 from tests.not_none import not_none
 from tests.unit.crash.tables import CountedIds, StoppedClock
-from tests.unit.service.cleaning.test_clean import new_table, upsert
+from tests.unit.service.cleaning.clean_tables import new_table, upsert
 
 RETAIN_ONE = {"hoodie.clean.commits.retained": "1"}
 FEW = RETAIN_ONE | {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"}

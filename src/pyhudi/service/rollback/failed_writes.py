@@ -72,7 +72,7 @@ def roll_back_failed_writes(
     if failed and only is None:
         check_pending_writes(table.storage, table.config, table.timeline)
     for instant in failed:
-        _roll_back(table, instant, is_own=instant.requested == aborted)
+        _roll_back(table, instant, is_by_caller=instant.requested == aborted)
     if failed:
         table = table.reload()
     _remove_remains(table)
@@ -94,7 +94,7 @@ def _chosen(
     return failed if allowed or named is not None else []
 
 
-def _roll_back(table: LockedTable, failed: Instant, *, is_own: bool) -> None:
+def _roll_back(table: LockedTable, failed: Instant, *, is_by_caller: bool) -> None:
     try:
         plan = plan_rollback(table, failed)
     except FileNotFoundError as error:
@@ -108,7 +108,7 @@ def _roll_back(table: LockedTable, failed: Instant, *, is_own: bool) -> None:
     rollback = table.writer.request(Action.ROLLBACK, time_of_service(table), content)
     metadata = execute_rollback(table, rollback, plan)
     # The caller hears of its own failure by an error, or tries again; of somebody else's it would hear nothing.
-    level = logging.INFO if is_own else logging.WARNING
+    level = logging.INFO if is_by_caller else logging.WARNING
     _log.log(level, "rolled back failed %s %s: %s files deleted", failed.action, failed.requested, metadata.files_deleted)
 
 

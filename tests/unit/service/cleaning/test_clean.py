@@ -1,81 +1,24 @@
-"""Cleans of small tables: what goes under each policy, what is protected, what readers of older states get, and how cleans are finished."""
+"""Cleans of small tables: what goes under each policy, what is protected, and what readers of older states get."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
-from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from pyhudi import HudiTable
 from pyhudi.cache import LruCache
-from pyhudi.codec.actions.clean_codec import decode_clean_metadata, decode_clean_plan, encode_clean_plan
-from pyhudi.errors import ConflictError, CorruptTableError, OptionError, UsageError
-from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.service.cleaning import clean_plan, inline_cleaning, touched_partitions
-from pyhudi.spec.actions.clean import CleanPlan
+from pyhudi.errors import OptionError, UsageError
+from pyhudi.service.cleaning import clean_plan, touched_partitions
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.storage.table_properties import load_properties
-from pyhudi.table.create_new_table import create_table
 from pyhudi.timeline.instant_details import load_written_paths
 from pyhudi.timeline.timeline import Timeline
-from pyhudi.timeline_archive.full_timeline import load_full_timeline
-from pyhudi.workers import wait_for_background
-from tests.unit.crash.tables import SCHEMA, CountedIds, StoppedClock
-
-OFF = {"hoodie.clean.automatic": "false"}
-TIMELINE = ".hoodie/timeline"
-
-
-def new_table(
-    storage: Storage, *, partition_by: tuple[str, ...] = ("city",), table_type: str = "COPY_ON_WRITE", **options: str
-) -> HudiTable:
-    given = {name.replace("__", "."): value for name, value in options.items()}
-    create_table(
-        storage,
-        SCHEMA,
-        name="rides",
-        keys=("id",),
-        partition_by=partition_by,
-        order_by=(),
-        table_type=table_type,
-        options=given,
-        clock=StoppedClock(),
-    )
-    return HudiTable(storage, clock=StoppedClock(), ids=CountedIds())
-
-
-def upsert(table: HudiTable, value: int, *, ids: tuple[int, ...] = (1,), city: str = "oslo", **options: str) -> str:
-    given = {**OFF, **{name.replace("__", "."): text for name, text in options.items()}}
-    rows = pa.Table.from_pylist([{"id": id_, "city": city, "value": value} for id_ in ids], schema=SCHEMA)
-    return str(table.upsert(rows, options=given).instant)
-
-
-def files(storage: Storage, partition: str = "oslo") -> list[str]:
-    return [one.name for one in storage.list(partition) if one.name.endswith(".parquet") or ".log." in one.name]
-
-
-def cleans(table: HudiTable) -> list[dict[str, Any]]:
-    return [one for one in table.history().to_pylist() if one["action"] == "clean"]
-
-
-def clean(table: HudiTable, **options: str) -> list[int]:
-    given: Mapping[str, str] = {f"hoodie.clean.{name.replace('__', '.')}": value for name, value in options.items()}
-    return [result.total_files for result in table.services.clean(options=given)]
-
-
-def metadata_agrees(table: HudiTable) -> None:
-    assert table.inspect.health().to_pylist() == []
-    storage, config = table.storage, TableConfig(load_properties(table.storage))
-    view = FileSystemView(storage, config, load_full_timeline(storage, config))
-    by_listing = {base.path for path in view.partition_paths() for base in view.latest_base_files(path)}
-    assert {one for one in table.inspect.files()["path"].to_pylist() if one.endswith(".parquet")} == by_listing
+from tests.unit.crash.tables import SCHEMA
+from tests.unit.service.cleaning.clean_tables import OFF, clean, cleans, files, metadata_agrees, new_table, upsert
 
 
 def test_states_of_the_last_commits_stay_readable_and_older_ones_name_the_earliest() -> None:
@@ -213,22 +156,6 @@ def test_folder_of_a_dropped_partition_stays_when_somebody_writes_into_it_again(
     metadata_agrees(table)
 
 
-def test_pending_action_holds_cleaning_up() -> None:
-    table = new_table(MemoryStorage(), table_type="MERGE_ON_READ")
-    for value in range(3):
-        upsert(table, value, hoodie__compact__inline="true", hoodie__compact__inline__max__delta__commits="1")
-    table.services.compact(mode="schedule", options={"hoodie.compact.inline.max.delta.commits": "1"})
-    upsert(table, 3)
-    table.services.compact(mode="schedule", options={"hoodie.compact.inline.max.delta.commits": "1"})
-    before = table.to_arrow()["value"].to_pylist()
-    clean(table, commits__retained="1")
-    clean(table, fileversions__retained="1")
-    assert table.to_arrow()["value"].to_pylist() == before
-    table.services.compact(mode="execute")
-    assert table.to_arrow()["value"].to_pylist() == before
-    metadata_agrees(table)
-
-
 def test_table_that_only_grows_records_every_ten_commits_that_nothing_is_to_be_deleted() -> None:
     table = new_table(MemoryStorage())
     for value in range(30):
@@ -247,58 +174,6 @@ def test_empty_cleans_can_be_switched_off() -> None:
         rows = pa.Table.from_pylist([{"id": value, "city": "oslo", "value": value}], schema=SCHEMA)
         table.bulk_insert(rows, options={"hoodie.clean.commits.retained": "2", "hoodie.write.empty.clean.interval.hours": "-1"})
     assert cleans(table) == []
-
-
-def test_pending_plan_is_finished_by_the_next_clean() -> None:
-    table = new_table(MemoryStorage())
-    for value in range(5):
-        upsert(table, value)
-    clean(table, commits__retained="1")
-    written = {one.name.partition(".")[2]: one.path for one in table.storage.list(TIMELINE) if "clean" in one.name}
-    plan = decode_clean_plan(table.storage.read(written["clean.requested"]))
-    assert plan.policy == "KEEP_LATEST_COMMITS"
-    table.storage.delete(written["clean"])
-    assert [one["state"] for one in cleans(table)] == ["inflight"]
-    upsert(table, 5, hoodie__clean__automatic="true")
-    assert [one["state"] for one in cleans(table)] == ["completed"]
-    metadata_agrees(table)
-
-
-def test_empty_files_of_a_dead_cleaner_are_removed_and_the_plan_is_run_again() -> None:
-    table = new_table(MemoryStorage())
-    for value in range(5):
-        upsert(table, value)
-    clean(table, commits__retained="1")
-    done = next(one.path for one in table.storage.list(TIMELINE) if one.name.endswith(".clean"))
-    written = decode_clean_metadata(table.storage.read(done))
-    table.storage.replace(done, b"")
-    upsert(table, 5)
-    assert clean(table, commits__retained="1") == [written.files_deleted, 1]
-    metadata_agrees(table)
-
-
-@pytest.mark.parametrize(
-    "named", ["/elsewhere/rome/a_0-0-0_20250101000000000.parquet", "oslo/../secret", "oslo/keys.txt", ".hoodie/hoodie.properties"]
-)
-def test_plan_that_names_other_files_is_refused(named: str) -> None:
-    table = new_table(MemoryStorage())
-    upsert(table, 1)
-    plan = CleanPlan("KEEP_LATEST_COMMITS", files={"oslo": (named,)})
-    table.storage.create(f"{TIMELINE}/20270101000000000.clean.requested", encode_clean_plan(plan, sync=bytes(16)))
-    with pytest.raises(CorruptTableError, match="no data file of partition"):
-        clean(table)
-    assert table.count() == 1
-
-
-def test_plan_that_names_files_in_use_is_refused() -> None:
-    table = new_table(MemoryStorage())
-    upsert(table, 1)
-    (name,) = files(table.storage)
-    plan = CleanPlan("KEEP_LATEST_COMMITS", files={"oslo": (f"/somewhere/oslo/{name}",)})
-    table.storage.create(f"{TIMELINE}/20270101000000000.clean.requested", encode_clean_plan(plan, sync=bytes(16)))
-    with pytest.raises(CorruptTableError, match="which readers need"):
-        clean(table)
-    assert table.count() == 1
 
 
 def test_filters_of_partitions_need_a_full_plan() -> None:
@@ -382,14 +257,6 @@ def test_clean_waits_for_its_trigger() -> None:
     assert clean(table, commits__retained="1", trigger__max__commits="2") == [2]
 
 
-def test_two_cleans_at_a_time_are_refused() -> None:
-    table = new_table(MemoryStorage())
-    for value in range(4):
-        upsert(table, value)
-    with table.storage.lock(0, "clean"), pytest.raises(ConflictError, match="cleaning"):
-        clean(table, commits__retained="1")
-
-
 def test_change_logs_go_with_their_file_slice() -> None:
     table = new_table(MemoryStorage(), hoodie__table__cdc__enabled="true")
     for value in range(6):
@@ -413,49 +280,4 @@ def test_purge_deletes_dropped_partitions_at_once_and_nothing_else() -> None:
     assert (result.partitions, result.total_files) == (("ro,me",), 3)
     assert (len(files(table.storage)), len(files(table.storage, "rome"))) == (3, 3)
     assert table.count() == 1
-    metadata_agrees(table)
-
-
-def test_a_clean_in_the_background_is_waited_for_at_the_end_of_the_process() -> None:
-    table = new_table(MemoryStorage())
-    for value in range(6):
-        upsert(table, value)
-    upsert(table, 6, hoodie__clean__automatic="true", hoodie__clean__async__enabled="true", hoodie__clean__commits__retained="1")
-    wait_for_background()
-    assert [one["state"] for one in cleans(table)] == ["completed"]
-    assert len(files(table.storage)) == 2
-    metadata_agrees(table)
-
-
-def test_a_clean_before_a_write_when_options_ask_for_it() -> None:
-    table = new_table(MemoryStorage())
-    for value in range(6):
-        upsert(table, value)
-    upsert(table, 6, hoodie__prewrite__cleaner__policy="clean", hoodie__clean__commits__retained="1")
-    assert len(files(table.storage)) == 3
-
-
-def test_archival_leaves_what_cleaning_retains() -> None:
-    table = new_table(MemoryStorage())
-    limits = {
-        "hoodie.keep.min.commits": "2",
-        "hoodie.keep.max.commits": "3",
-        "hoodie.clean.commits.retained": "5",
-        "hoodie.metadata.enable": "false",
-    }
-    for value in range(12):
-        rows = pa.Table.from_pylist([{"id": 1, "city": "oslo", "value": value}], schema=SCHEMA)
-        table.upsert(rows, options=limits)
-    active = [one for one in table.storage.list(TIMELINE) if one.name.endswith(".commit")]
-    assert 6 <= len(active) <= 7
-    assert len(files(table.storage)) == 6
-
-
-def test_a_plan_of_many_files_is_deleted_while_writers_continue(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inline_cleaning, "_FEW", 1)
-    table = new_table(MemoryStorage())
-    for value in range(6):
-        upsert(table, value)
-    upsert(table, 6, hoodie__clean__automatic="true", hoodie__clean__commits__retained="1")
-    assert len(files(table.storage)) == 2
     metadata_agrees(table)

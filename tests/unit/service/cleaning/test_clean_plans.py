@@ -16,7 +16,7 @@ from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.load_timeline import load_timeline
 from tests.unit.crash.tables import SCHEMA
-from tests.unit.service.cleaning.test_clean import OFF, TIMELINE, clean, new_table
+from tests.unit.service.cleaning.clean_tables import OFF, TIMELINE, clean, new_table
 
 
 def test_an_incremental_plan_asks_the_metadata_table_once_for_all_partitions(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from pyhudi.service.cleaning.execute_clean import CleanWork, Deletion, complete_
 from pyhudi.service.service_engine import ServiceRunner
 from pyhudi.storage.memory_storage import MemoryStorage
 from tests.unit.crash.tables import CountedIds, StoppedClock
-from tests.unit.service.cleaning.test_clean import TIMELINE, clean, cleans, new_table, upsert
+from tests.unit.service.cleaning.clean_tables import TIMELINE, clean, cleans, new_table, upsert
 
 SEVERAL = "OPTIMISTIC_CONCURRENCY_CONTROL"
 
