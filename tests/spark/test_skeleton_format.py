@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -83,6 +84,29 @@ def test_values_stay_with_their_rows_behind_python_functions_and_sorts(spark: Sp
 def test_filters_on_record_keys_reach_the_scan(spark: SparkSession, table: HudiTable) -> None:
     plan = load(spark, table).where(f"{KEY} = 'k7'").select("id")._jdf.queryExecution().executedPlan().toString()
     assert f"EqualTo({KEY},k7)" in plan
+
+
+@pytest.mark.parametrize("reader", ["batches", "rows", "splits"])
+def test_of_rows_that_are_not_between_pages_that_match_none_leaves_the_scan(spark: SparkSession, tmp_path: Path, reader: str) -> None:
+    (tmp_path / "source").mkdir()
+    ids = [f"k{number:05}" for number in range(50_000)]  # three pages of the skeleton, of 20,000 rows
+    pq.write_table(pa.table({"id": ids, "amount": range(50_000)}), tmp_path / "source" / "a.parquet", row_group_size=15_000)
+    table = HudiTable.bootstrap(tmp_path / "rides", tmp_path / "source", name="rides", keys=["id"])
+    in_pages: dict[str, tuple[Iterable[int], int]] = {
+        f"{KEY} = 'k25000'": ([25_000], 30_000),
+        f"{KEY} IN ('k00007', 'k39999')": ([7, 39_999], 50_000),
+        f"{KEY} >= 'k44999'": (range(44_999, 50_000), 20_000),
+        f"{KEY} < 'k00002' AND amount < 40000": ([0, 1], 30_000),
+        f"{KEY} LIKE 'k2000%' OR {KEY} <=> 'k33333'": ([*range(20_000, 20_010), 33_333], 30_000),
+        f"{KEY} IS NULL": ([], 0),
+        f"{KEY} != 'k00000'": (range(1, 50_000), 50_000),
+    }
+    with configured(spark, {**READERS[reader], "spark.sql.adaptive.enabled": "false"}):
+        for condition, (expected, most) in in_pages.items():
+            read = load(spark, table).where(condition).select(KEY, "amount")
+            assert sorted(map(tuple, read.collect())) == [(ids[number], number) for number in expected], condition
+            scan = read._jdf.queryExecution().executedPlan().collectLeaves().head()
+            assert scan.metrics().apply("numOutputRows").value() <= most, condition
 
 
 def test_one_scan_reads_skeletons_and_the_files_written_since(spark: SparkSession, tmp_path: Path) -> None:

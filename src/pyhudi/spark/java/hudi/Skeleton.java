@@ -12,6 +12,9 @@ import scala.collection.Iterator;
 
 /** The stored columns of a skeleton, read once from the first row to the last. */
 public final class Skeleton {
+    /** The rows that the scan may need: none but those from the first to the last pass its filters. */
+    final long first;
+    final long last;
     private final String name;
     private final String sourceName;
     private final PartitionedFile file;
@@ -22,11 +25,13 @@ public final class Skeleton {
     private long held;
     private OnHeapColumnVector[] copies;
 
-    Skeleton(String name, String sourceName, PartitionedFile file, Iterator read) {
+    Skeleton(String name, String sourceName, PartitionedFile file, Iterator read, long first, long last) {
         this.name = name;
         this.sourceName = sourceName;
         this.file = file;
         this.read = read;
+        this.first = first;
+        this.last = last;
     }
 
     static long rowsOf(Iterator read) {

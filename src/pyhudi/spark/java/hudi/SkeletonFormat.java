@@ -56,10 +56,12 @@ public class SkeletonFormat extends ParquetFileFormat {
             Seq none = filters(filters, new ArrayList());
             reader.skeleton = super.buildReaderWithPartitionValues(session, data, nothing, stored, none, options, new Configuration(hadoop));
             reader.counter = super.buildReaderWithPartitionValues(session, data, nothing, nothing, none, options, new Configuration(hadoop));
-        }
-        if (!ofSkeleton.isEmpty()) {
-            // With the columns: pages of a column that is not read count as pages of nulls.
-            reader.matches = super.buildReaderWithPartitionValues(session, data, nothing, stored, ofSkeleton, options, new Configuration(hadoop));
+            if (!ofSkeleton.isEmpty()) {
+                // With the columns: pages of a column that is not read count as pages of nulls.
+                StructType numbered = stored.add(rowIndex, DataTypes.LongType);
+                reader.matches =
+                        super.buildReaderWithPartitionValues(session, data, nothing, numbered, ofSkeleton, options, new Configuration(hadoop));
+            }
         }
         reader.filtersSource = !ofSource.isEmpty();
         reader.plan = new ColumnPlan(source, stored, required, partitions, rowIndex);

@@ -25,6 +25,7 @@ final class SkeletonRows extends AbstractIterator {
     private final boolean seesAll;
     private long rows;
     private Object ready;
+    private boolean isPast; // no later row may pass the filters
     private ConstantColumnVector[] vectors;
     private UnsafeProjection projection;
 
@@ -38,14 +39,29 @@ final class SkeletonRows extends AbstractIterator {
 
     /** Reads the next rows, as Spark's readers do: of errors that are raised here it says in which file they were met. */
     public boolean hasNext() {
-        if (this.ready == null && this.source.hasNext()) {
+        while (this.ready == null && !this.isPast && this.source.hasNext()) {
             Object next = this.source.next();
-            this.ready = next instanceof ColumnarBatch ? batch((ColumnarBatch) next) : row((InternalRow) next);
+            ColumnarBatch batch = next instanceof ColumnarBatch ? (ColumnarBatch) next : null;
+            if (isWithin(batch, next)) {
+                this.ready = batch == null ? row((InternalRow) next) : batch(batch);
+            }
         }
         if (this.ready == null && this.skeleton != null && this.seesAll) {
             this.skeleton.end(this.rows);
         }
         return this.ready != null;
+    }
+
+    /** Tells whether rows of the source are among those that may pass the filters on columns of the skeleton. */
+    private boolean isWithin(ColumnarBatch batch, Object next) {
+        if (this.skeleton == null || (batch != null && batch.numRows() == 0)) {
+            return true;
+        }
+        int at = this.plan.rowIndexAt;
+        long first = batch == null ? ((InternalRow) next).getLong(at) : batch.column(at).getLong(0);
+        long last = batch == null ? first : batch.column(at).getLong(batch.numRows() - 1);
+        this.isPast = first > this.skeleton.last;
+        return !this.isPast && last >= this.skeleton.first;
     }
 
     public Object next() {
