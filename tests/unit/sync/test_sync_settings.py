@@ -106,3 +106,17 @@ def test_the_metastore_of_the_session_is_the_default(
 ) -> None:
     monkeypatch.setattr(hadoop_settings, "_lookups", [lambda: settings.get])
     assert sync_settings(resolve(options), table(tmp_path).config).uris == uris
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("hoodie.meta.sync.incremantal", "Did you mean 'hoodie.meta.sync.incremental'"),
+        ("hoodie.meta.sync.datahub.emitter.server", "comes with a later release"),
+        ("hoodie.datasource.meta.sync.glue.resource_tags", "set it there"),
+        ("hoodie.aws.role.arn", "boto3 finds the credentials"),
+    ],
+)
+def test_options_without_effect_are_named_for_what_they_are(name: str, part: str, caplog: pytest.LogCaptureFixture) -> None:
+    resolve({name: "x"})
+    assert part in caplog.text
