@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeVar
 
 from pyhudi.codec.actions.action_files import check_not_empty, decode
-from pyhudi.codec.actions.commit_metadata import decode_commit, decode_written_paths
+from pyhudi.codec.actions.commit_metadata import decode_commit, decode_extra_metadata, decode_written_paths
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.instant import Instant
@@ -74,6 +74,12 @@ def load_written_paths(storage: Storage, config: TableConfig, timeline: Timeline
     return _decode_details(storage, config, instant, content, partial(_not_empty, instant, decode_written_paths))
 
 
+def load_extra_metadata(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> Mapping[str, str]:
+    """Return the extra metadata of a completed commit alone; errors as in `load_commit_metadata`, of what is decoded."""
+    content = read_details(storage, config, timeline, instant)
+    return _decode_details(storage, config, instant, content, partial(_not_empty, instant, decode_extra_metadata))
+
+
 def decode_commit_of(storage: Storage, config: TableConfig, instant: Instant, data: bytes) -> CommitMetadata:
     """Return the metadata in the file of a commit, deltacommit or replacecommit; errors as in `read_commit`."""
     return _decode_details(storage, config, instant, data, partial(_not_empty, instant, decode_commit))
@@ -108,7 +114,7 @@ def load_action_metadata(storage: Storage, config: TableConfig, timeline: Timeli
     return decode_action_of(storage, config, instant, read_details(storage, config, timeline, instant))
 
 
-def _not_empty(instant: Instant, how: Callable[[bytes], CommitMetadata], data: bytes) -> CommitMetadata:
+def _not_empty(instant: Instant, how: Callable[[bytes], _Payload], data: bytes) -> _Payload:
     check_not_empty(instant.action, instant.state, data)
     return how(data)
 

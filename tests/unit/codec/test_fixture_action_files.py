@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 from pyhudi.codec.actions.action_files import decode
-from pyhudi.codec.actions.commit_metadata import decode_commit, decode_written_paths, encode_commit, encode_commit_json
+from pyhudi.codec.actions.commit_metadata import (
+    decode_commit,
+    decode_extra_metadata,
+    decode_written_paths,
+    encode_commit,
+    encode_commit_json,
+)
 from pyhudi.codec.actions.plan_codec import encode_requested_replace
 from pyhudi.codec.actions.rollback_codec import encode_rollback_metadata, encode_rollback_plan
 from pyhudi.codec.avro.avro_container import MAGIC, decode_container, encode_container
@@ -127,6 +133,7 @@ def test_written_paths_are_those_of_the_whole_commit(name: str, fixture_table: C
             whole, paths = decode_commit(data), decode_written_paths(data)
             assert _paths_of(paths) == _paths_of(whole)
             assert paths.replaced == whole.replaced
+            assert decode_extra_metadata(data) == whole.extra_metadata
             count += 1
     assert count or name.endswith("_empty")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pyhudi.fsview.base_only import plain_slices
+from pyhudi.fsview.base_only import plain_files, plain_slices
 from pyhudi.fsview.file_groups import committed_files, latest_slices
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.files.file_names import base_file_names
@@ -38,6 +38,14 @@ def test_slices_are_those_of_the_files_one_by_one(files, days, past, removed, la
         assert any(file_id not in removed for file_id, _ in listed.repeated_base_files())
     else:
         assert list(result) == list(latest_slices("p", listed, timeline, replaced))
+
+
+@given(st.dictionaries(_NAMES, st.integers(1, 3), max_size=12), st.dictionaries(_DAYS, st.none() | _DAYS), st.sampled_from([1, 2]))
+def test_files_are_those_of_a_listing(files, days, layout) -> None:
+    timeline = Timeline(collapse_states(instants(days)), layout)
+    listed = committed_files("p", [FileStatus(f"p/{name}", size, 0) for name, size in sorted(files.items())], timeline)
+    assert plain_files(files, timeline) == listed
+    assert plain_files({**files, log("a", 1): 1}, timeline) is None
 
 
 def test_two_attempts_at_one_file_are_left_to_their_commit() -> None:

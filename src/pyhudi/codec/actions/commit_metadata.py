@@ -64,6 +64,29 @@ def _paths_alone(schema: str) -> str:
     return json.dumps(record)
 
 
+def decode_extra_metadata(data: bytes) -> dict[str, str]:
+    """Decode the extra metadata of a commit alone; stats are passed over, which takes a tenth of the time.
+
+    Raises:
+        CorruptTableError: as in `decode_commit`, of what is decoded.
+    """
+    if not data.startswith(MAGIC):
+        return dict(decode_commit(data).extra_metadata)
+    _, record = decode_record(data, COMMIT, REPLACE, narrow=_extra_metadata_alone)
+    return _extra_metadata(record)
+
+
+@functools.cache
+def _extra_metadata_alone(schema: str) -> str:
+    record = json.loads(schema)
+    record["fields"] = [field for field in record["fields"] if field["name"] == "extraMetadata"]
+    return json.dumps(record)
+
+
+def _extra_metadata(record: Mapping[str, Any]) -> dict[str, str]:
+    return {key: _text(value) for key, value in _object(record, "extraMetadata").items() if value is not None}
+
+
 def metadata_from(record: Mapping[str, Any]) -> CommitMetadata:
     """Return the value for a decoded Avro or JSON record.
 
@@ -71,11 +94,10 @@ def metadata_from(record: Mapping[str, Any]) -> CommitMetadata:
         CorruptTableError: a field has another type than Hudi gives it.
     """
     stats = _object(record, "partitionToWriteStats")
-    extra_metadata = _object(record, "extraMetadata")
     replaced = record.get("partitionToReplaceFileIds")
     return CommitMetadata(
         stats={path: tuple(stat_from(stat) for stat in _list(listed)) for path, listed in stats.items()},
-        extra_metadata={key: _text(value) for key, value in extra_metadata.items() if value is not None},
+        extra_metadata=_extra_metadata(record),
         operation=None if record.get("operationType") is None else _text(record["operationType"]),
         compacted=record.get("compacted") is True,
         replaced=None if replaced is None else _decode_replaced_groups(_object(record, "partitionToReplaceFileIds")),

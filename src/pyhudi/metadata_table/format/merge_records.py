@@ -117,8 +117,10 @@ def _add(entries: dict[str, FileEntry], newer: Mapping[str, FileEntry]) -> None:
     """A deletion removes the live entry it meets; one that meets none is kept, for older records still to come."""
     for name, entry in newer.items():
         known = entries.get(name)
-        if known is None or known.is_deleted == entry.is_deleted:
-            size = entry.size if known is None or entry.is_deleted else max(known.size, entry.size)
+        if known is None:
+            entries[name] = entry
+        elif known.is_deleted == entry.is_deleted:
+            size = entry.size if entry.is_deleted else max(known.size, entry.size)
             entries[name] = FileEntry(size, entry.is_deleted)
         elif entry.is_deleted:
             del entries[name]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from typing import TypeVar
 
 from pyhudi.errors import CorruptTableError, UnsupportedError
-from pyhudi.fsview.base_only import plain_slices
+from pyhudi.fsview.base_only import plain_files, plain_slices
 from pyhudi.fsview.committed_sizes import CheckedView
 from pyhudi.fsview.file_groups import PartitionFiles
 from pyhudi.fsview.file_system_view import FileSystemView
@@ -95,6 +95,16 @@ class MetadataView(CheckedView):
             if base_only is not None:
                 self._latest[partition_path] = base_only
         return super().slice_list(partition_path)
+
+    def _list_committed(self, partition_path: str) -> PartitionFiles:
+        if partition_path not in self._by_id and partition_path not in self._listings:
+            sizes = self._sizes_of(partition_path)
+            with collector_paused():
+                files = None if sizes is None else plain_files(sizes, self.timeline)
+            if files is not None:
+                self._tell_attempts_apart(partition_path, files)
+                self._by_id[partition_path] = files
+        return super()._list_committed(partition_path)
 
     def _list(self, partition_path: str) -> list[FileStatus]:
         sizes = self._sizes_of(partition_path)

@@ -6,6 +6,7 @@ a completed commit never changes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -17,7 +18,7 @@ from pyhudi.spec.extra_metadata import COMMITTED_KEY, IDENTITY_KEY
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.timeline.instant_details import load_commit_metadata, read_details
+from pyhudi.timeline.instant_details import load_extra_metadata, read_details
 from pyhudi.timeline.timeline import Timeline
 
 #: How many commits, from the newest one, are looked at for notes: each costs one read where no commit of this package is among them.
@@ -76,7 +77,7 @@ def _newest(
 ) -> tuple[Instant, _Notes] | None:
     for position, instant in enumerate(timeline.data_instants()[: -_MOST_COMMITS - 1 : -1]):
         if read is not None and instant == read[0]:
-            notes = _of_commit(read[1])
+            notes = _of_extra_metadata(read[1].extra_metadata)
         elif position == 0:  # a commit that is there again, as after a restore, is not taken from memory
             notes = _read(storage, config, timeline, instant)
         else:
@@ -100,10 +101,10 @@ def _read(storage: Storage, config: TableConfig, timeline: Timeline, instant: In
     try:
         if IDENTITY_KEY.encode() not in read_details(storage, config, timeline, instant):
             return _NONE  # decoding takes far longer, and notes are not compressed
-        return _of_commit(load_commit_metadata(storage, config, timeline, instant))
+        return _of_extra_metadata(load_extra_metadata(storage, config, timeline, instant))
     except FileNotFoundError:  # archived since the timeline was loaded
         return _NONE
 
 
-def _of_commit(commit: CommitMetadata) -> _Notes:
-    return _Notes(commit.extra_metadata.get(IDENTITY_KEY, ""), commit.extra_metadata.get(COMMITTED_KEY, ""))
+def _of_extra_metadata(extra_metadata: Mapping[str, str]) -> _Notes:
+    return _Notes(extra_metadata.get(IDENTITY_KEY, ""), extra_metadata.get(COMMITTED_KEY, ""))
