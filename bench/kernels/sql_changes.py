@@ -48,10 +48,21 @@ class MergeOnRead(_Lane, pyhudi_changes_mor.Contestant):
     table = "l10_mor"
 
 
-TABLES: Final[Mapping[str, type[pyhudi_changes.Contestant]]] = {"cow": CopyOnWrite, "mor": MergeOnRead}
+class MergeOnReadIndexed(_Lane, pyhudi_changes_mor.Contestant):
+    """The same with a record index, which MERGE finds its rows by."""
+
+    table = "l10_mor_index"
+    clauses = (
+        "USING hudi TBLPROPERTIES (primaryKey = 'key', type = 'mor', hoodie.compact.inline = 'false',"
+        " hoodie.metadata.record.index.enable = 'true', hoodie.index.type = 'RECORD_INDEX')"
+    )
+
+
+TABLES: Final[Mapping[str, type[pyhudi_changes.Contestant]]] = {"cow": CopyOnWrite, "mor": MergeOnRead, "mor-index": MergeOnReadIndexed}
 #: Statement, table, and the goal in seconds (issue 19).
 LANES: Final[Mapping[str, tuple[str, str, float]]] = {
     "merge10-mor": ("merge10", "mor", 0.4),
+    "merge10-mor-index": ("merge10", "mor-index", 0.3),
     "merge1pct-mor": ("merge1pct", "mor", 1.2),
     "merge10-cow": ("merge10", "cow", 1.5),
     "insert10-cow": ("insert10", "cow", 0.2),

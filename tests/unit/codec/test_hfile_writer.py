@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import struct
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pyhudi.codec.hfile import DataBlock, HFileWriter
 from pyhudi.codec.hfile.block import HEADER, Codec, Magic
 from pyhudi.codec.hfile.crc32c import crc32c
+from pyhudi.codec.hfile.data_block import encode_cell
 from pyhudi.codec.hfile.index import write_hadoop_int
 from pyhudi.codec.hfile.trailer import parse_trailer
-from pyhudi.errors import UsageError
-from tests.unit.codec.hfiles import made, open_hfile
+from pyhudi.errors import CorruptTableError, UsageError
+from tests.unit.codec.hfiles import DEEP, FAKE_KEYS, fixture, made, open_hfile
 
 ROWS = st.one_of(st.binary(max_size=6), st.binary(min_size=120, max_size=140), st.text(max_size=4).map(str.encode))
 BLOCK_BYTES = [1, 100, 1000, 1 << 20]
@@ -45,13 +48,22 @@ def test_info_and_meta_blocks_are_read_back() -> None:
 
 def test_blocks_name_the_block_before_them() -> None:
     data = made([(bytes([row]), b"v" * 50) for row in range(5)], block_bytes=60)
+    assert_linked(data, 5)
+    copied = HFileWriter(sink := io.BytesIO(), created_ms=0)
+    for block in open_hfile(data).stored_blocks():
+        copied.append_stored(block)
+    copied.finish()
+    assert_linked(sink.getvalue(), 5)
+
+
+def assert_linked(data: bytes, count: int) -> None:
     offsets, previous, at = [], [], 0
     while data[at:].startswith(Magic.DATA):
         _, size, _, before, *_ = HEADER.unpack_from(data, at)
         offsets.append(at)
         previous.append(before)
         at += HEADER.size + size
-    assert len(offsets) == 5
+    assert len(offsets) == count
     assert previous == [-1, *offsets[:-1]]
 
 
@@ -119,3 +131,41 @@ def test_index_key_lengths_of_the_first_native_releases_are_read() -> None:
     theirs = bytes([162 & 0x7F | 0x80, 1]) + struct.pack(">H", 150)
     assert data.count(ours) == 1
     assert open_hfile(data.replace(ours, theirs)).get(row) == b"v"
+
+
+@pytest.mark.parametrize("name", [DEEP, FAKE_KEYS])
+def test_blocks_of_other_writers_are_copied_as_they_are_stored(name) -> None:
+    """Index keys that are no rows, several levels, and checksums, which are left out."""
+    theirs = open_hfile(fixture(name))
+    *stored, last = theirs.stored_blocks()
+    sink = io.BytesIO()
+    writer = HFileWriter(sink, created_ms=0)
+    for block in stored:
+        writer.append_stored(block)
+    ending = DataBlock(b"".join(encode_cell(*cell) for cell in last.load().cells()), 1, "the last block")
+    writer.append_block(ending.whole())
+    writer.count_stored(len(theirs) - len(ending), 0, 0)
+    writer.finish()
+    ours = open_hfile(sink.getvalue())
+    cells = list(theirs.entries())
+    assert list(ours.entries()) == cells
+    assert list(ours.get_many([row for row, _ in cells])) == cells
+
+
+def test_stored_blocks_must_ascend_and_be_packed_alike() -> None:
+    (block,) = open_hfile(made([(b"b", b"1")])).stored_blocks()
+    (unpacked,) = open_hfile(made([(b"c", b"1")], Codec.NONE)).stored_blocks()
+    writer = HFileWriter(io.BytesIO(), created_ms=0)
+    writer.append_stored(block)
+    with pytest.raises(UsageError, match="must ascend"):
+        writer.append_stored(block)
+    with pytest.raises(UsageError, match="packed with NONE has no place in an HFile of GZ"):
+        writer.append_stored(unpacked)
+
+
+def test_checksum_of_a_stored_block_is_verified_before_it_goes() -> None:
+    data = bytearray(fixture(FAKE_KEYS))
+    data[HEADER.size + 20] ^= 1
+    block = next(iter(open_hfile(bytes(data)).stored_blocks()))
+    with pytest.raises(CorruptTableError, match="does not match its checksum"):
+        HFileWriter(io.BytesIO(), created_ms=0).append_stored(block)

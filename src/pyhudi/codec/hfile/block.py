@@ -131,13 +131,30 @@ def _gunzip(packed: bytes, size: int, what: str) -> bytes:
     return payload
 
 
+def relinked_block(data: bytes, header: BlockHeader, previous_offset: int, what: str) -> bytes:
+    """Return a whole block as `pack_block` makes it, its payload as it is stored; checksums that it has are checked before they go.
+
+    Raises:
+        CorruptTableError: the block is cut off, or a checksum is wrong.
+    """
+    if len(data) < header.disk_size:
+        raise CorruptTableError(f"{what} is cut off after {len(data)} of {header.disk_size} bytes")
+    _check_sums(memoryview(data), header, what)
+    packed = data[HEADER.size : HEADER.size + header.payload_size]
+    return _with_header(header.magic, packed, header.unpacked_size, previous_offset)
+
+
 def pack_block(magic: Magic, payload: bytes, codec: Codec, previous_offset: int) -> bytes:
     """Return a whole block as Hudi's writer makes it: checksum type 0, the room for checksums left zero."""
     packed = payload
     if codec is Codec.GZ:
         stream = zlib.compressobj(_LEVEL, wbits=_GZIP)
         packed = stream.compress(payload) + stream.flush()
+    return _with_header(magic, packed, len(payload), previous_offset)
+
+
+def _with_header(magic: Magic, packed: bytes, unpacked_size: int, previous_offset: int) -> bytes:
     data_size = HEADER.size + len(packed)
     words = bytes(4 * -(-data_size // BYTES_PER_CHECKSUM))
-    head = HEADER.pack(magic, len(packed) + len(words), len(payload), previous_offset, 0, BYTES_PER_CHECKSUM, data_size)
+    head = HEADER.pack(magic, len(packed) + len(words), unpacked_size, previous_offset, 0, BYTES_PER_CHECKSUM, data_size)
     return head + packed + words

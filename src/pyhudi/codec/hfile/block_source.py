@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from pyhudi.codec.hfile.block import HEADER, MAX_PAYLOAD_BYTES, Codec, Magic, parse_header, unpack_block
+from pyhudi.codec.hfile.block import HEADER, MAX_PAYLOAD_BYTES, BlockHeader, Codec, Magic, parse_header, relinked_block, unpack_block
 from pyhudi.errors import CorruptTableError
 
 #: Read at once when a file is opened: the trailer and, of most files, all that must be known of it.
@@ -27,10 +27,19 @@ class PackedBlock:
         Raises:
             CorruptTableError: the block is another one than was asked for, or damaged.
         """
+        return unpack_block(self.data, self.header, self.codec, self.what)
+
+    def relinked(self, previous_offset: int) -> bytes:
+        """Return the block as another file holds it, behind a block elsewhere, without a look at what is packed; errors as in `unpack`."""
+        return relinked_block(self.data, self.header, previous_offset, self.what)
+
+    @property
+    def header(self) -> BlockHeader:
+        """The header; errors as in `unpack`."""
         header = parse_header(self.data, self.what)
         if header.magic is not self.magic:
             raise CorruptTableError(f"{self.what} is of the kind {header.magic.name}, expected is {self.magic.name}")
-        return unpack_block(self.data, header, self.codec, self.what)
+        return header
 
 
 class BlockSource:

@@ -14,6 +14,8 @@ from pyhudi.codec.hfile.cell_arrays import cell_arrays
 from pyhudi.codec.hfile.cells import CELL_END, HEAD, KEY_TAIL, ROW, Cells, ListedCells
 
 MAX_ROW_BYTES = 0x7FFF
+#: Bytes of a cell besides its row and its value.
+CELL_OVERHEAD = ROW + len(KEY_TAIL) + len(CELL_END)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,16 @@ class CellBlock:
     starts: Sequence[int]
     row_bytes: int
     value_bytes: int
+
+    @property
+    def first_row(self) -> bytes:
+        """The row of the first cell."""
+        return row_at(self.payload, self.starts[0])
+
+    @property
+    def last_row(self) -> bytes:
+        """The row of the last cell."""
+        return row_at(self.payload, self.starts[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +57,10 @@ class CellPart:
         """Yield (row, value)."""
         for row, start, end in zip(self.rows, self.value_starts, self.value_ends, strict=True):
             yield row, self.payload[start:end]
+
+    def value(self, index: int) -> bytes:
+        """Return the value of one cell."""
+        return self.payload[self.value_starts[index] : self.value_ends[index]]
 
     def take(self, indices: Sequence[int]) -> CellPart:
         """Return the cells at some places."""
@@ -72,6 +88,11 @@ class DataBlock:
         return len(self._cells)
 
     @property
+    def payload(self) -> bytes:
+        """The bytes of all cells."""
+        return self._payload
+
+    @property
     def size(self) -> int:
         """Bytes of the payload."""
         return len(self._payload)
@@ -96,15 +117,23 @@ class DataBlock:
         self._cells.check_order()
         return self._cells.rows
 
-    def whole(self) -> CellBlock | None:
-        """Return the block to be written again as it is; None when its cells are not laid out as they are written here."""
+    @property
+    def starts(self) -> Sequence[int]:
+        """Where each cell begins."""
+        return self._cells.starts
+
+    @property
+    def is_laid_out_as_written(self) -> bool:
+        """True when its cells are laid out as they are written here."""
+        starts = self._cells.starts
+        is_ours = not starts or self._payload.startswith(KEY_TAIL, ROW + len(self._cells.rows[0]))
+        return is_ours and self._suffix == len(CELL_END)
+
+    def whole(self) -> CellBlock:
+        """Return the block to be written again as it is; its cells must be laid out as they are written here."""
         rows, starts = self._cells.rows, self._cells.starts
         row_bytes = sum(map(len, rows))
-        value_bytes = len(self._payload) - row_bytes - len(starts) * (ROW + len(KEY_TAIL) + len(CELL_END))
-        is_ours = not starts or self._payload.startswith(KEY_TAIL, ROW + len(rows[0]))
-        if self._suffix != len(CELL_END) or not is_ours:
-            return None
-        return CellBlock(self._payload, starts, row_bytes, value_bytes)
+        return CellBlock(self._payload, starts, row_bytes, len(self._payload) - row_bytes - len(starts) * CELL_OVERHEAD)
 
     def find(self, rows: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
         """Yield (row, value) for those of the sorted rows that are here, each once; of equal rows in the block the first.

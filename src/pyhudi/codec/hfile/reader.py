@@ -17,6 +17,7 @@ from pyhudi.codec.hfile.data_blocks import DataBlocks
 from pyhudi.codec.hfile.file_info import cell_suffix_size, parse_file_info
 from pyhudi.codec.hfile.index import parse_root
 from pyhudi.codec.hfile.index_tree import IndexTree
+from pyhudi.codec.hfile.stored_block import StoredBlock
 from pyhudi.codec.hfile.trailer import TRAILER_SIZE, parse_trailer
 from pyhudi.errors import CorruptTableError
 
@@ -92,6 +93,12 @@ class HFileReader:
             yield block
         if count != len(self):
             raise CorruptTableError(f"{self._source.what} holds {count} entries, its trailer says {len(self)}")
+
+    def stored_blocks(self) -> Iterator[StoredBlock]:
+        """Yield the data blocks in the order of the file as they are stored; nobody has looked at their cells, nor counted them."""
+        suffix = cell_suffix_size(self._info, self._source.what)
+        for entry in self._index.entries():
+            yield StoredBlock(entry.key, self._source.packed(entry.offset, entry.size, Magic.DATA, self._trailer.codec), suffix)
 
     def scan(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
         """Yield (row, value) of the rows that begin with `prefix`, in order; only blocks that may hold such are read."""

@@ -26,6 +26,7 @@ from pyhudi.codec.hfile.file_info import (
     render_file_info,
 )
 from pyhudi.codec.hfile.index import render_root
+from pyhudi.codec.hfile.stored_block import StoredBlock
 from pyhudi.codec.hfile.trailer import Trailer, render_trailer
 from pyhudi.errors import UsageError
 
@@ -67,9 +68,24 @@ class HFileWriter:
         self._offset = 0
         self._cells: list[bytes] = []
         self._waiting_bytes = 0
+        self._first_row: bytes | None = None
         self._last_row: bytes | None = None
         self._index: list[tuple[bytes, int, int]] = []
         self._totals = _Totals()
+
+    def __len__(self) -> int:
+        """Return the number of cells that were added."""
+        return self._totals.entries
+
+    @property
+    def first_row(self) -> bytes:
+        """The row of the first cell, empty without one."""
+        return self._first_row or b""
+
+    @property
+    def last_row(self) -> bytes:
+        """The row of the last cell, empty without one."""
+        return self._last_row or b""
 
     def append(self, row: bytes, value: bytes) -> None:
         """Add a cell.
@@ -95,10 +111,32 @@ class HFileWriter:
             UsageError: its first row does not come after the last one before.
         """
         self._flush()
-        self._check_order(row_at(block.payload, block.starts[0]))
+        self._check_order(block.first_row)
         self._write_cells(block.payload, block.starts)
-        self._last_row = row_at(block.payload, block.starts[-1])
+        self._last_row = block.last_row
         self._count(len(block.starts), block.row_bytes, block.value_bytes)
+
+    def append_stored(self, block: StoredBlock) -> None:
+        """Add a block as it is stored. Its cells are counted by `count_stored`, and a block whose rows are known must be the last.
+
+        Raises:
+            UsageError: its rows do not come after those before, or it is packed otherwise than this file.
+            CorruptTableError: it is damaged.
+        """
+        self._flush()
+        self._check_order(block.key)
+        if block.packed.codec is not self._codec:
+            raise UsageError(f"a block packed with {block.packed.codec.name} has no place in an HFile of {self._codec.name}")
+        previous = self._index[-1][1] if self._index else -1
+        data = block.packed.relinked(previous)
+        self._index.append((encode_key(block.key), self._offset, len(data)))
+        self._put(data)
+        self._totals.unpacked_bytes += block.size
+        self._last_row = block.key
+
+    def count_stored(self, entries: int, row_bytes: int, value_bytes: int) -> None:
+        """Count the cells of all the blocks that were added as they are stored."""
+        self._count(entries, row_bytes, value_bytes)
 
     def finish(self, *, info: Mapping[str, bytes] | None = None, meta_blocks: Mapping[str, bytes] | None = None) -> None:
         """Write what is left: blocks, indexes, file info and trailer; `info` is added to the file info."""
@@ -126,6 +164,8 @@ class HFileWriter:
     def _check_order(self, row: bytes) -> None:
         if self._last_row is not None and row <= self._last_row:
             raise UsageError(f"rows of an HFile must ascend and be unique: {row!r} comes after {self._last_row!r}")
+        if self._first_row is None:
+            self._first_row = row
 
     def _count(self, entries: int, row_bytes: int, value_bytes: int) -> None:
         totals = self._totals

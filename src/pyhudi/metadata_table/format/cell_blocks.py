@@ -73,7 +73,7 @@ def _blocks(rows: pa.BinaryArray, value_sizes: Indices, tails: pa.BinaryArray) -
     cells = pc.binary_join_element_wise(fixed.cast(pa.binary()), rows, tails, b"")
     ends = np.frombuffer(cells.buffers()[1], np.int32)[cells.offset : cells.offset + len(cells) + 1].astype(np.int64)
     data = memoryview(cells.buffers()[2])
-    for first, last in pairwise(_borders(ends)):
+    for first, last in pairwise(borders(ends)):
         yield CellBlock(
             payload=bytes(data[ends[first] : ends[last]]),
             starts=(ends[first:last] - ends[first]).tolist(),
@@ -82,8 +82,11 @@ def _blocks(rows: pa.BinaryArray, value_sizes: Indices, tails: pa.BinaryArray) -
         )
 
 
-def _borders(ends: Indices) -> list[int]:
-    """Return where blocks begin and end, so that each takes as much as it can hold, one cell at least."""
+def borders(ends: Indices) -> list[int]:
+    """Return at which cells blocks begin and end, so that each takes as much as it can hold, one cell at least.
+
+    `ends` are the bytes at which the cells begin, and at which the last one ends.
+    """
     result, count = [0], len(ends) - 1
     while result[-1] < count:
         at = result[-1]

@@ -67,7 +67,7 @@ class RecordDecoder:
         self.schema = schema
         self._keep = keep
         self._schema = parse_avro_schema(schema)
-        self._what = what
+        self.what = what
         self._known: dict[bytes, MetadataRecord] = {}
 
     def decode(self, value: bytes) -> MetadataRecord:
@@ -80,8 +80,8 @@ class RecordDecoder:
         if known is not None:
             return known
         if len(value) >= _LONG_LIST:
-            return _long_list(self.schema, self._what, value)
-        record = _decode_records(self._schema, self._what, value)
+            return _long_list(self.schema, self.what, value)
+        record = _decode_records(self._schema, self.what, value)
         if (self._keep or isinstance(record, RecordLocation | SecondaryEntry)) and len(self._known) < _MOST_KNOWN:
             self._known[value] = record
         return record
@@ -101,7 +101,7 @@ class RecordDecoder:
                     content = flags.get(_READERS[kind][0])
                     return content is not None and content.get(_DELETED, False) is True
             except _DAMAGE as error:
-                raise _damaged(self._what, error) from None
+                raise _damaged(self.what, error) from None
             known = self.decode(value)  # of few values, which are decoded once
         return is_tombstone(known)
 

@@ -105,6 +105,18 @@ def deleted_keys(source: BinaryIO, block: LogBlock) -> Iterator[str]:
         yield from part.keys
 
 
+def checked_text(row: bytes, path: str) -> str:
+    """Return a row of a file as the key that it is.
+
+    Raises:
+        CorruptTableError: it is no text.
+    """
+    try:
+        return row.decode()
+    except UnicodeDecodeError:
+        raise CorruptTableError(f"{path} holds the key {row!r}, which is no UTF-8 text") from None
+
+
 @lru_cache(_CACHED_FILES)
 def _small_log(content: bytes, size: int, path: str) -> tuple[LogBlock, ...]:
     return tuple(scan_blocks(io.BytesIO(content), path, size))

@@ -19,7 +19,7 @@ from pyhudi.kernels.log_file.rollback_blocks import instants_in
 from pyhudi.metadata_table.read.instant_times import Service, delta_commits_since, last_delta_commit, service_time
 from pyhudi.metadata_table.read.slice_reader import SliceReader
 from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
-from pyhudi.metadata_table.write.file_group_writer import write_base
+from pyhudi.metadata_table.write.hfile_base_writer import rewrite_base
 from pyhudi.spec.actions.commit import CommitMetadata, Operation, WriteStat, stats_by_partition
 from pyhudi.spec.actions.compaction import CompactionPlan, operation_of
 from pyhudi.spec.extra_metadata import SCHEMA_KEY
@@ -104,7 +104,7 @@ def _compact_slices(mdt: MetadataWriterTable, partitions: Collection[str]) -> Me
     time = service_time(mdt, Service.COMPACTION)
     requested = mdt.writer.request(Action.COMPACTION, time, encode_compaction_plan(plan, sync=mdt.sources.sync_marker()))
     begun = mdt.writer.start(requested)
-    is_large = sum(slice_.base.size for slice_ in slices if slice_.base is not None) > LARGE_BYTES
+    is_large = sum(file.size for slice_ in slices for file in (slice_.base, *slice_.logs) if file is not None) > LARGE_BYTES
     engine = LocalEngine() if is_large else LocalEngine(threads=1)
     written = engine.run(lambda one: _compact_slice(mdt, one[1], time, f"{one[0]}-0-0"), list(enumerate(slices)))
     metadata = CommitMetadata(
@@ -116,8 +116,8 @@ def _compact_slices(mdt: MetadataWriterTable, partitions: Collection[str]) -> Me
 
 
 def _compact_slice(mdt: MetadataWriterTable, slice_: FileSlice, instant: str, token: str) -> WriteStat:
-    cell_runs = SliceReader(mdt.storage, slice_, mdt.timeline).cell_runs(mdt.encoder)
-    return write_base(mdt, slice_.group.partition_path, slice_.group.file_id, instant, token, cell_runs)
+    with SliceReader(mdt.storage, slice_, mdt.timeline).rewrite(mdt.encoder) as rewrite:
+        return rewrite_base(mdt, slice_.group.partition_path, slice_.group.file_id, instant, token, rewrite)
 
 
 def _throw_away(mdt: MetadataWriterTable, instant: Instant) -> None:

@@ -22,7 +22,7 @@ from pyhudi.metadata_table.read.instant_times import Service, delta_commits_sinc
 from pyhudi.metadata_table.read.slice_reader import SliceReader
 from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.metadata_table.services.metadata_compaction import EXPECTED_BASE_BYTES, LARGE_BYTES, last_compaction, may_compact
-from pyhudi.metadata_table.write.file_group_writer import write_joined_log
+from pyhudi.metadata_table.write.hfile_log_writer import write_joined_log
 from pyhudi.spec.actions.commit import CommitMetadata, Operation, WriteStat, stats_by_partition
 from pyhudi.spec.actions.compaction import LOG_COMPACTION_STRATEGY, CompactionPlan, operation_of
 from pyhudi.spec.extra_metadata import SCHEMA_KEY

@@ -16,7 +16,8 @@ from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.metadata_table.read.instant_times import build_time
 from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.metadata_table.write.data_table_changes import InitialGroup
-from pyhudi.metadata_table.write.file_group_writer import write_base, write_base_columns, write_initial_log
+from pyhudi.metadata_table.write.hfile_base_writer import write_base, write_base_columns
+from pyhudi.metadata_table.write.hfile_log_writer import write_initial_log
 from pyhudi.spec.actions.commit import CommitMetadata, WriteStat
 from pyhudi.spec.extra_metadata import SCHEMA_KEY
 from pyhudi.spec.files.file_group import join_path

@@ -12,7 +12,7 @@ from pyhudi.codec.actions.commit_metadata import commit_content
 from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.metadata_table.write.data_table_changes import ChangesByPartition, PartitionChanges
-from pyhudi.metadata_table.write.file_group_writer import write_initial_log, write_log
+from pyhudi.metadata_table.write.hfile_log_writer import write_initial_log, write_log
 from pyhudi.metadata_table.write.inflight import create_file_groups
 from pyhudi.spec.actions.commit import CommitMetadata, WriteStat
 from pyhudi.spec.extra_metadata import SCHEMA_KEY

@@ -1,36 +1,26 @@
-"""Writes one file of a file group of the metadata table: a base file, or a log file on top of one.
+"""Writes a log file of a file group of the metadata table.
 
-Rules: `HoodieHFileDataBlock`, `HoodieAvroHFileWriter`; docs/format/hfile.md#meta-block, #file-info,
-docs/format/metadata-table.md#initialization, #log-blocks.
+Rules: `HoodieHFileDataBlock`; docs/format/metadata-table.md#initialization, #log-blocks.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-import pyarrow as pa
-
-from pyhudi.codec.bloom_codec import BloomFilter, BloomType
 from pyhudi.codec.hfile import HFileWriter
 from pyhudi.codec.log.log_content import encode_deletes
 from pyhudi.codec.log.log_writer import encode_block
-from pyhudi.kernels.base_file.bloom_columns import KeyFilter
-from pyhudi.metadata_table.format.cell_blocks import CellColumns
 from pyhudi.metadata_table.format.merge_records import Joined
-from pyhudi.metadata_table.read.slice_reader import CellRun, UnchangedBlock
 from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.metadata_table.write.data_table_changes import GroupChanges
 from pyhudi.spec.actions.commit import WriteStat
 from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE, DeletedKeys
 from pyhudi.spec.files.file_group import FileSlice, join_path
-from pyhudi.spec.files.file_names import BaseFileName, LogFileName, next_log_name
+from pyhudi.spec.files.file_names import LogFileName, next_log_name
 from pyhudi.spec.files.log_block import BlockHeader, BlockType, LogBlock
 
 INITIAL_TOKEN = "0-0-0"  # noqa: S105 - a write token
-_BLOOM_FILTER = "bloomFilter"
-_BLOOM_ENTRIES, _BLOOM_FPP, _BLOOM_MAX_ENTRIES = 10_000, 1e-9, 100_000
-_KEYS_A_TURN = 1 << 16
 
 
 def write_initial_log(mdt: MetadataWriterTable, partition: str, file_id: str, instant: str) -> None:
@@ -39,66 +29,6 @@ def write_initial_log(mdt: MetadataWriterTable, partition: str, file_id: str, in
     path = join_path(partition, str(LogFileName(file_id, instant, 1, INITIAL_TOKEN)))
     with mdt.storage.open_output(path) as sink:
         sink.write(block)
-
-
-def write_base(mdt: MetadataWriterTable, partition: str, file_id: str, instant: str, token: str, cell_runs: Iterable[CellRun]) -> WriteStat:
-    """Write the base file of a file group; `cell_runs` are cells and blocks in the order of rows."""
-    return _write_base(mdt, partition, BaseFileName(file_id, token, instant, "hfile"), lambda writer: _append_cell_runs(writer, cell_runs))
-
-
-def write_base_columns(mdt: MetadataWriterTable, partition: str, file_id: str, instant: str, token: str, columns: CellColumns) -> WriteStat:
-    """Write the base file of a file group from columns of cells, of which there is one at least."""
-    return _write_base(mdt, partition, BaseFileName(file_id, token, instant, "hfile"), lambda writer: _append_columns(writer, columns))
-
-
-def _append_cell_runs(writer: HFileWriter, cell_runs: Iterable[CellRun]) -> Iterator[pa.ChunkedArray]:
-    waiting: list[bytes] = []
-    for file_slice in cell_runs:
-        if isinstance(file_slice, UnchangedBlock):
-            writer.append_block(file_slice.block)
-            waiting += file_slice.rows
-        else:
-            writer.append(*file_slice)
-            waiting.append(file_slice[0])
-        if len(waiting) >= _KEYS_A_TURN:
-            yield _concat(waiting)
-            waiting = []
-    yield _concat(waiting)
-
-
-def _append_columns(writer: HFileWriter, columns: CellColumns) -> Iterator[pa.ChunkedArray]:
-    for block in columns.blocks():
-        writer.append_block(block)
-    yield pa.chunked_array([columns.rows])
-
-
-def _write_base(
-    mdt: MetadataWriterTable, partition: str, name: BaseFileName, append: Callable[[HFileWriter], Iterator[pa.ChunkedArray]]
-) -> WriteStat:
-    """Write a base file; `append` adds all cells to it and yields their rows, by and by."""
-    path = join_path(partition, str(name))
-    bloom = KeyFilter(BloomFilter.empty(BloomType.DYNAMIC_V0, entries=_BLOOM_ENTRIES, fpp=_BLOOM_FPP, max_entries=_BLOOM_MAX_ENTRIES))
-    count, first, last = 0, "", ""
-    with mdt.storage.open_output(path) as sink:
-        writer = HFileWriter(sink, created_ms=mdt.sources.now_ms())
-        for rows in append(writer):
-            bloom.add(rows)
-            if len(rows):
-                first, last, count = first if count else rows[0].as_py(), rows[-1].as_py(), count + len(rows)
-        info = {"schema": mdt.encoder.file_schema.encode(), "minRecordKey": first.encode(), "maxRecordKey": last.encode()}
-        info["bloomFilterTypeCode"] = bloom.type_code.encode()
-        writer.finish(info=info, meta_blocks={_BLOOM_FILTER: bloom.encode().encode()})
-    status = mdt.storage.stat(path)
-    size = 0 if status is None else status.size
-    return WriteStat(
-        file_id=name.file_id,
-        path=path,
-        partition_path=partition,
-        num_writes=count,
-        num_inserts=count,
-        total_write_bytes=size,
-        file_size_in_bytes=size,
-    )
 
 
 def write_log(mdt: MetadataWriterTable, file_slice: FileSlice, instant: str, token: str, change: GroupChanges) -> WriteStat:
@@ -198,7 +128,3 @@ def _hfile(mdt: MetadataWriterTable, change: GroupChanges) -> bytes:
         writer.append_block(block)
     writer.finish(info={"schema": mdt.encoder.file_schema.encode()})
     return sink.getvalue()
-
-
-def _concat(rows: list[bytes]) -> pa.ChunkedArray:
-    return pa.chunked_array([pa.array(rows, pa.binary()).cast(pa.string())])
