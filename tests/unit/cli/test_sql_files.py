@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pyhudi.cli.sessions import sql_command
+
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
@@ -24,3 +26,8 @@ def test_wrong_files_and_variables_are_refused_before_spark_starts(arguments: li
     # Without Java, a session that starts has another message.
     done = subprocess.run(command, cwd=tmp_path, env={"PATH": "", "JAVA_HOME": "/missing"}, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.startswith(f"error: {message}")) == (2, True), done.stderr
+
+
+def test_a_byte_order_mark_is_no_part_of_a_statement(tmp_path: Path) -> None:
+    (tmp_path / "windows.sql").write_bytes(b"\xef\xbb\xbfselect 1;\r\n")
+    assert sql_command._text_of(str(tmp_path / "windows.sql")) == "select 1;\n"

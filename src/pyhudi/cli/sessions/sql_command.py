@@ -121,7 +121,7 @@ def _text_of(path: str) -> str:
         UsageError: there is no such file, or it is no text.
     """
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return Path(path).read_text(encoding="utf-8-sig")  # editors of Windows begin a file with a byte order mark
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
