@@ -18,7 +18,7 @@ select count(*) from ctas_mor;
 --> 2
 create table if not exists ctas_mor using hudi as select 1 as id;
 show create table ctas_cow;
---> CREATE TABLE spark_catalog.d02_ctas.ctas_cow (
+--> CREATE TABLE spark_catalog.default.ctas_cow (
 -->   _hoodie_commit_time STRING,
 -->   _hoodie_commit_seqno STRING,
 -->   _hoodie_record_key STRING,

@@ -23,7 +23,7 @@ from pyhudi.spec.options import Options, resolve
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.sql.statement.sql_settings import write_options
 from pyhudi.sql.statement.statement import SparkSql, Statement
-from pyhudi.sql.text.tokens import name_at, quote, text_literal, tokenize
+from pyhudi.sql.text.tokens import name_at, quote, scan, text_literal, tokenize
 from pyhudi.storage.open_storage import open_storage
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
@@ -81,8 +81,9 @@ def show_or_refresh(session: SparkSession, spark_sql: SparkSql, text: str) -> Da
         UsageError: the table does not have the index to refresh.
         pyspark.errors.AnalysisException: Spark's own, of a table that does not exist.
     """
+    start = _start(text)
     for pattern, answer in ((_SHOW, _show), (_REFRESH, _refresh)):
-        if match := pattern.match(text):
+        if match := pattern.match(text, start):
             tokens = [token for token in tokenize(text[match.end() :]) if token.text != ";"]
             name = name_at(tokens, 0) if tokens else ()
             if not name or len(tokens) != 2 * len(name) - 1:
@@ -90,6 +91,14 @@ def show_or_refresh(session: SparkSession, spark_sql: SparkSql, text: str) -> Da
             known = list_indexes(*_open_table(session, spark_sql, name))
             return answer(spark_sql, known, match)
     return None
+
+
+def _start(text: str) -> int:
+    """Return where the first word of a statement is, after the comments before it."""
+    try:
+        return next(scan(text), (0, 0))[0]
+    except UsageError:  # a string or comment without end, which Spark's parser refuses
+        return 0
 
 
 def _open_table(session: SparkSession, spark_sql: SparkSql, name: tuple[str, ...]) -> tuple[Storage, TableConfig]:
