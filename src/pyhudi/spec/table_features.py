@@ -81,7 +81,7 @@ def _check_bootstrap_index(config: TableConfig) -> None:
 def _check_keys(config: TableConfig) -> None:
     generator = config.key_generator
     if generator.family not in _WRITTEN_GENERATORS:
-        raise _refusal(config, f"the key generator {generator}", "it comes with a later release")
+        raise _refusal(config, f"the key generator {generator}", "its keys are not computed by pyhudi")
     if config.key_encoding_is_open:  # the wrong choice would double rows
         raise _refusal(
             config,

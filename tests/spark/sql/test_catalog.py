@@ -1,4 +1,4 @@
-"""Statements about tables: SHOW, DESCRIBE, TRUNCATE; and those that a later release brings, refused by name."""
+"""Statements about tables: SHOW, DESCRIBE, TRUNCATE; and those that are refused by name."""
 
 from __future__ import annotations
 
@@ -122,10 +122,14 @@ def test_tables_of_two_databases_do_not_meet(people):
     ("statement", "says"),
     [
         ("BEGIN INSERT INTO people VALUES (9, 'z', 1, 'x'); END", "script"),
+        ("LOAD DATA INPATH '/nowhere' INTO TABLE people", "INSERT INTO <table> SELECT"),
+        ("ALTER TABLE people SET LOCATION '/nowhere'", "USING hudi LOCATION"),
+        ("ALTER TABLE people CLUSTER BY (id)", "CALL run_clustering"),
+        ("SELECT * FROM hudi_nothing('people')", "There is no table function hudi_nothing"),
     ],
 )
 @pytest.mark.parametrize("people", ["cow"], indirect=True)  # what the clauses say is the same for both types
-def test_a_statement_of_a_later_release_is_refused_by_name(people, statement, says):
+def test_a_statement_that_is_not_served_is_refused_by_name_with_what_to_do(people, statement, says):
     with pytest.raises(UnsupportedError, match=says.replace("(", r"\(")):
         people(statement)
     assert people("SELECT count(*) FROM people") == [(3,)]

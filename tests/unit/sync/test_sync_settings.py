@@ -112,7 +112,7 @@ def test_the_metastore_of_the_session_is_the_default(
     ("name", "part"),
     [
         ("hoodie.meta.sync.incremantal", "Did you mean 'hoodie.meta.sync.incremental'"),
-        ("hoodie.meta.sync.datahub.emitter.server", "comes with a later release"),
+        ("hoodie.meta.sync.datahub.emitter.server", "not with this catalog"),
         ("hoodie.datasource.meta.sync.glue.resource_tags", "set it there"),
         ("hoodie.aws.role.arn", "boto3 finds the credentials"),
     ],

@@ -94,7 +94,10 @@ SYNC: tuple[ConfigKey, ...] = (
     *refused("Hive would rely on buckets that Hudi's hash does not fill", f"{_HIVE}.bucket_sync=false"),
     *harmless("the catalog is reached without Spark's client, at the address that the session states", f"{_HIVE}.use_spark_catalog"),
     *harmless("is read by the tool for replication between clusters alone", "hoodie.meta_sync.global.replicate.timestamp"),
-    *unserved("synchronisation with this catalog comes with a later release", f"{_META}.datahub.** hoodie.gcp.** hoodie.spark.polaris.*"),
+    *unserved(
+        "tables are synchronised with Hive's metastore, by Thrift or SQL, and with AWS Glue; not with this catalog",
+        f"{_META}.datahub.** hoodie.gcp.** hoodie.spark.polaris.*",
+    ),
     *unserved("a sync sets nothing of that name in AWS Glue; set it there", f"{_GLUE}.**"),
     *unserved("boto3 finds the credentials of AWS: name the role in its own configuration", "hoodie.aws.**"),
 )
