@@ -35,7 +35,9 @@ def service_options(storage: Storage, options: Mapping[str, str] | None) -> Opti
 
     Example:
         >>> service_options(table.storage, {"hoodie.table.name": "u"})
-        OptionError: hoodie.table.name=u contradicts table t, whose .hoodie/hoodie.properties says hoodie.table.name=t. ...
+        Traceback (most recent call last):
+        ...
+        pyhudi.errors.OptionError: hoodie.table.name=u contradicts table trips, whose .hoodie/hoodie.properties says ...
     """
     resolved = resolve(options or {})
     if any(concerns_table(name) for name in resolved.given):

@@ -17,7 +17,8 @@ def with_variables(session: SparkSession, text: str) -> str:
     With `spark.sql.variable.substitute = false` the text stays as it is.
 
     Example:
-        >>> with_variables(session, "SELECT * FROM ${table}")  # after SET table = rides
+        >>> spark.conf.set("name", "rides")
+        >>> with_variables(spark, "SELECT * FROM ${name}")
         'SELECT * FROM rides'
     """
     if "${" not in text:
