@@ -8,7 +8,7 @@ since a completed commit never changes.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
@@ -47,6 +47,10 @@ class StatedFile:
     is_log: bool
 
 
+#: Files that are not as their commits state, with what is wrong.
+_Differences: TypeAlias = list[tuple[StatedFile, str]]
+#: Returns when a build of the metadata table completed, None where that is unknown.
+_BuiltAt: TypeAlias = Callable[[Timeline, str], str | None]
 #: The files of one partition by file group.
 StatedFiles: TypeAlias = Mapping[str, list[StatedFile]]
 
@@ -123,11 +127,20 @@ def differences(files: PartitionFiles, file_id: str, stated: Sequence[StatedFile
         stated: what commits say that they wrote to it.
         timeline: of the table, or as of a time.
     """
+    different = _differences(files, file_id, stated, timeline, _built_at)
+    if different:  # the completion of an archived build is looked up where it matters alone
+        different = _differences(files, file_id, stated, timeline, Timeline.completion_time)
+    return iter(different)
+
+
+def _differences(files: PartitionFiles, file_id: str, stated: Sequence[StatedFile], timeline: Timeline, built_at: _BuiltAt) -> _Differences:
     base = {name: (instant, size) for name, instant, size, _ in files.base.get(file_id, ())}
     logs = files.logs.get(file_id, ())
     listed = {name: size for name, (_, size) in base.items()} | {str(log.name): log.size for log in logs}
     floor = _floor(
-        timeline, (*(instant for instant, _ in base.values()), *(log.name.instant for log in logs), *(one.instant for one in stated))
+        timeline,
+        (*(instant for instant, _ in base.values()), *(log.name.instant for log in logs), *(one.instant for one in stated)),
+        built_at,
     )
     stated = [one for one in stated if one.completed > floor or one.instant.startswith(_BEFORE_ALL)]
     instants = {instant for instant, _ in base.values()} | {one.instant for one in stated if not one.is_log}
@@ -137,18 +150,22 @@ def differences(files: PartitionFiles, file_id: str, stated: Sequence[StatedFile
         is_needed = _is_of_slice(one, start, instants, timeline.layout) if one.is_log else one.instant == start
         if is_needed and (one.name not in longest or longest[one.name].size < one.size):
             longest[one.name] = one
-    for name, one in longest.items():
-        if (problem := length_problem(one, listed.get(name), timeline.layout)) is not None:
-            yield one, problem
+    problems = ((one, length_problem(one, listed.get(name), timeline.layout)) for name, one in longest.items())
+    return [(one, problem) for one, problem in problems if problem is not None]
 
 
-def _floor(timeline: Timeline, instants: Iterable[str]) -> str:
+def _built_at(timeline: Timeline, build: str) -> str | None:
+    """Return when a build of the active timeline completed."""
+    return max((one.completed or "" for one in timeline.find(build)), default=None)
+
+
+def _floor(timeline: Timeline, instants: Iterable[str], built_at: _BuiltAt) -> str:
     """Return when the file group was built last, `""` where that does not matter.
 
     A build of the metadata table has an instant from before all commits. What commits wrote before it completed was deleted before it.
     """
     builds = {instant for instant in instants if instant.startswith(_BEFORE_ALL)}
-    return max((one.completed or "" for build in builds for one in timeline.find(build)), default="")
+    return max((built_at(timeline, build) or "" for build in builds), default="")
 
 
 def _is_of_slice(log: StatedFile, start: str, instants: Collection[str], layout: int) -> bool:

@@ -101,3 +101,15 @@ def test_a_log_file_of_version_6_may_be_longer_than_any_commit_states(caplog) ->
     storage.replace(path, storage.read(path) + b"#HU")
     assert rows_of(HudiTable(storage)) == rows_of(HudiTable(written("6")))
     assert "is not used" not in caplog.text
+
+
+def test_a_partition_that_was_dropped_and_built_again_is_whole_once_its_build_is_archived(caplog) -> None:
+    """Its build has a time before all commits, and is archived before those that wrote to the files that were dropped."""
+    table = make_table(MemoryStorage())
+    without = {"hoodie.metadata.index.column.stats.enable": "false"}
+    archive = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
+    for number in range(16):
+        table.upsert([ride(1, "oslo", number)], without if number % 4 == 0 else {"hoodie.archive.automatic": "false"})
+        table.services.archive(options=archive)
+    assert "rebuilt" not in caplog.text
+    assert table.inspect.health().to_pylist() == []
