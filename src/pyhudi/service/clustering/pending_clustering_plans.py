@@ -105,7 +105,7 @@ def _group(group: ClusteringGroup) -> BucketGroup:
     files = planned_files(group)
     for id_ in files:
         if id_.partition_path != path:
-            raise CorruptTableError(f"a group of partition '{path}' holds file group {id_}")
+            raise CorruptTableError(f"a group of partition '{path}' holds {id_}")
     if not files or not nodes:
         raise CorruptTableError(f"a group of partition '{path}' holds no file slices, or names no buckets")
     return BucketGroup(path, files, nodes, int(extra_metadata[NUMBER]))

@@ -5,6 +5,7 @@ Rules: `PartitionAwareClusteringPlanStrategy`, `SparkSizeBasedClusteringPlanStra
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -106,7 +107,7 @@ def parse_plan(content: ClusteringPlan) -> RewritePlan:
     """Return what a plan rewrites.
 
     Raises:
-        CorruptTableError: it leads out of the table, or a group is none.
+        CorruptTableError: it leads out of the table, a group is none, or two groups hold one file group, whose rows would be there twice.
         UnsupportedError: rows are not to keep their times.
         ValueError: the layout is none.
     """
@@ -116,6 +117,9 @@ def parse_plan(content: ClusteringPlan) -> RewritePlan:
     columns = tuple(name.strip() for name in parameters.get(SORT_COLUMNS, "").split(",") if name.strip())
     layout = parameters.get(LAYOUT)
     groups = tuple(_group(group) for group in content.groups or ())
+    times = Counter(id_ for group in groups for id_ in group.files)
+    if twice := [id_ for id_, count in times.items() if count > 1]:
+        raise CorruptTableError(f"{len(twice)} of its file groups are in more than one group of the plan, the first is {twice[0]}")
     return RewritePlan(groups, columns, None if layout is None else Layout.parse(layout), content)
 
 

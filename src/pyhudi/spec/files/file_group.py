@@ -19,6 +19,10 @@ class FileGroupId:
     partition_path: str
     file_id: str
 
+    def __str__(self) -> str:
+        """Name the file group in a message."""
+        return f"file group {self.file_id}" + (f" of partition '{self.partition_path}'" if self.partition_path else "")
+
 
 @dataclass(frozen=True, slots=True)
 class BaseFile:

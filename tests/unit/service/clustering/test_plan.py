@@ -8,13 +8,15 @@ from dataclasses import replace
 
 import pytest
 
-from pyhudi.errors import UnsupportedError
+from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.index.bucket_resizing import Tag
 from pyhudi.index.consistent_hashing import HashingMetadata, file_id_of
 from pyhudi.service.clustering.clustering_settings import ClusteringSettings, clustering_settings
 from pyhudi.service.clustering.resize_plan import resizings
+from pyhudi.service.clustering.rewrite_plan import parse_plan
 from pyhudi.service.clustering.rewrite_settings import rewrite_settings
 from pyhudi.service.run_mode import RunMode
+from pyhudi.spec.actions.clustering import ClusteringGroup, ClusteringPlan, ClusteringSlice, Strategy
 from pyhudi.spec.files.file_group import BaseFile, FileGroupId, FileSlice
 from pyhudi.spec.files.file_names import BaseFileName
 from pyhudi.spec.options import resolve
@@ -111,3 +113,17 @@ def test_other_clustering_is_refused_by_name() -> None:
     for key in ("hoodie.clustering.plan.strategy.class", "hoodie.clustering.execution.strategy.class"):
         with pytest.raises(UnsupportedError, match=r"com.example.Mine.* is not served.*SparkS"):
             clustering_settings(resolve({key: "com.example.Mine"}))
+
+
+SLICE = ClusteringSlice("f-0", "p", "p/f-0_0-0-0_20260101000000000.parquet", (), "")
+
+
+@pytest.mark.parametrize(
+    ("groups", "what"),
+    [([(SLICE, SLICE)], "holds file group f-0 of partition 'p' twice"), ([(SLICE,), (SLICE,)], "more than one group of the plan")],
+)
+def test_a_plan_that_holds_a_file_group_twice_is_damaged(groups: list[tuple[ClusteringSlice, ...]], what: str) -> None:
+    """Its rows would be in the table twice."""
+    content = ClusteringPlan(tuple(ClusteringGroup(slices, {}, 1) for slices in groups), Strategy("x", {}), preserve_meta_columns=True)
+    with pytest.raises(CorruptTableError, match=what):
+        parse_plan(content)
