@@ -7,9 +7,11 @@ continues. Those that are too many end on their own thread, which no Ctrl-C reac
 
 from __future__ import annotations
 
+import atexit
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable
 from typing import Final, NoReturn, TypeAlias, TypeVar
 
@@ -17,12 +19,15 @@ Work: TypeAlias = Callable[[], None]
 Result = TypeVar("Result")
 
 _MOST_UNUSED_THREADS: Final = 8
+#: How long the end of the process waits for work that is under way, and how often it looks, in seconds.
+_LAST_WORK_S: Final = 10.0
+_POLL_S: Final = 0.002
 
 
 class Workers:
     """Threads, begun when there is work and all others have some; so work may wait for other work. It must raise nothing.
 
-    They are daemons: a thread that waits for work keeps the process from ending, work that nobody waits for does not.
+    They are daemons: a thread that waits for work would keep the process from ending. Work that is under way has some seconds to end.
     """
 
     def __init__(self) -> None:
@@ -82,6 +87,23 @@ class Workers:
         if not self.take(work):
             work()
         return result_of_it
+
+    def wait_until_free(self, timeout_s: float) -> bool:
+        """Wait until no thread has work, at most so long, and tell whether none has.
+
+        Example:
+            >>> Workers().wait_until_free(0.0)
+            True
+        """
+        for _ in range(int(timeout_s / _POLL_S)):
+            if not self._is_busy():
+                return True
+            time.sleep(_POLL_S)
+        return not self._is_busy()
+
+    def _is_busy(self) -> bool:
+        with self._changed:
+            return self._free < len(self._threads)
 
     def _run(self) -> None:
         self._local.is_one = True
@@ -152,6 +174,18 @@ def wait_for_background() -> None:
     """Wait until the work that this process has begun in the background is done; the interpreter does so at its end."""
     for thread in tuple(_background):
         thread.join()
+
+
+def _end() -> None:
+    """Wait at the end of the process for work that nobody waits for any more.
+
+    Arrow reads through Python's files on threads of its own. An interpreter that has ended stops such a thread for good, and the process
+    with it: it hangs, or is aborted.
+    """
+    _workers.wait_until_free(_LAST_WORK_S)
+
+
+atexit.register(_end)
 
 
 def _forget() -> None:

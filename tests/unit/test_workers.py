@@ -5,7 +5,10 @@ from __future__ import annotations
 import gc
 import io
 import itertools
+import subprocess
+import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -130,3 +133,23 @@ def test_work_that_no_thread_took_is_not_done_twice_later(monkeypatch: pytest.Mo
     monkeypatch.setattr(threading.Thread, "start", begin)
     assert pool.begin(lambda: done.append(3))() is None
     assert done == [1, 3]
+
+
+def test_the_end_of_a_process_waits_for_work_and_stops_what_nobody_reads_on() -> None:
+    """Arrow's threads that read by Python's files would hang or abort a process whose interpreter has ended."""
+    script = (
+        "import itertools, threading, time\n"
+        "from pyhudi.read.snapshot.prefetch import side_by_side\n"
+        "from pyhudi.workers import workers\n"
+        "streams = side_by_side([itertools.count, itertools.count], ahead=1)\n"
+        "next(streams)\n"
+        "begun = threading.Event()\n"
+        "def work():\n"
+        "    begun.set(); time.sleep(0.2); print('done')\n"
+        "workers().begin(work)\n"
+        "begun.wait()\n"
+    )
+    started = time.perf_counter()
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert ended.stdout == "done\n"
+    assert time.perf_counter() - started < workers._LAST_WORK_S

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from pyhudi.read.snapshot.query_type import THREADS
 from pyhudi.workers import workers
@@ -32,6 +34,7 @@ def side_by_side(streams: Sequence[Opener[Item]], *, ahead: int | None = None) -
             yield from open_stream()
         return
     prefetched: list[_PrefetchedStream[Item]] = [_PrefetchedStream(stream, ahead) for stream in streams]
+    _open.update(prefetched)
     waiting = iter(prefetched)
     turn = threading.Lock()
 
@@ -53,6 +56,7 @@ def side_by_side(streams: Sequence[Opener[Item]], *, ahead: int | None = None) -
     finally:
         for prefetched_stream in prefetched:
             prefetched_stream.stop()
+        _open.difference_update(prefetched)
 
 
 class _PrefetchedStream(Generic[Item]):
@@ -105,3 +109,16 @@ class _PrefetchedStream(Generic[Item]):
                 self._items.append(item)
                 self._changed.notify_all()
             return not self._is_stopped
+
+
+#: Streams whose iterator was neither read to its end nor closed. The end of the process stops them: their threads wait for room to read on.
+_open: set[_PrefetchedStream[Any]] = set()
+
+
+def _stop_all() -> None:
+    for prefetched_stream in tuple(_open):
+        prefetched_stream.stop()
+
+
+atexit.register(_stop_all)  # before the workers are waited for, which were imported earlier
+os.register_at_fork(after_in_child=_open.clear)
