@@ -41,6 +41,9 @@ TIMED = scripts/timed.sh
 export STAGES ?= $(CURDIR)/.stages
 # Their packages hold the format, the merge and the transaction: measured by branch, with floors in pyproject.toml.
 COVERED = $(addprefix tests/unit/,codec fsview kernels merge spec timeline txn)
+# Schedules run the same lines thousands of times: tracing doubles their time and adds nothing to the coverage.
+SCHEDULES = $(addprefix tests/unit/txn/test_,action_pairs.py concurrent_schedules.py non_blocking_schedules.py simulation.py \
+	simulation_defects.py wrong_clocks.py)
 # Arguments for pytest, such as ARGS="-k upsert -x".
 ARGS ?=
 
@@ -81,12 +84,12 @@ test-unit: $(READY)
 endif
 
 test-covered: $(READY)
-	@$(IN_MEMORY) $(TIMED) "tests of format, merge, transaction" $(PYTEST) -q -n auto $(SLOWEST) --cov --cov-report= $(COVERED)
+	@$(IN_MEMORY) $(TIMED) "tests of format, merge, transaction" $(PYTEST) -q -n auto $(SLOWEST) --cov --cov-report= $(addprefix --ignore=,$(SCHEDULES)) $(COVERED)
 	@$(BIN)/python -m scripts.coverage_floors
 
 test-other: $(READY)
 	@$(IN_MEMORY) $(TIMED) "other unit tests" $(PYTEST) -q -n auto $(SLOWEST) --ignore=tests/architecture --ignore=tests/spark --ignore=tests/interop --ignore=tests/servers \
-		$(addprefix --ignore=,$(COVERED)) tests
+		$(addprefix --ignore=,$(filter-out tests/unit/txn,$(COVERED)) $(filter-out $(SCHEDULES),$(wildcard tests/unit/txn/test_*.py))) tests
 
 .PHONY: test-spark
 test-spark: $(READY) $(JAVA) ## Tests on a real Spark session
