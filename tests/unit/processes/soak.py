@@ -22,8 +22,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from pyhudi.engine.local_engine import LocalEngine
-from pyhudi.errors import HudiError
+from pyhudi.errors import ConflictError, HudiError
 from pyhudi.kernels.base_file.read_base import row_count
+from pyhudi.locks.service_lease import ALIVE_S
 from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.testing.invariants import dangling_references, folders_without_metafile, garbage, timeline_faults
@@ -31,6 +32,8 @@ from tests.unit.processes.history import faults_of_history, read_events
 from tests.unit.processes.roles import MISSES, Role, Setting, run
 from tests.unit.processes.workload import SCHEMA, first_change
 
+#: How much longer than their time leases may be in the way of the services that finish.
+_MARGIN_S = 30.0
 NAMES = ("writer1", "writer2", "writer3", "writer4", "compactor1", "cleaner1", "reader1", "reader2")
 
 
@@ -168,15 +171,22 @@ def soak(crew: Crew, seconds: float, seed: int, disturbance: Disturbance) -> tup
 
 
 def _finish(table: HudiTable, setting: Setting) -> Iterator[str]:
-    """Run what the killed services have left; nothing may stay in the way of it."""
-    services = table.services
-    try:
-        if setting.table_type == "MERGE_ON_READ":
-            services.compact(mode="execute", options=setting.options)
-        services.cluster(mode="execute", options=setting.options)
-        services.clean(options=setting.options)
-    except HudiError as error:
-        yield f"the services cannot finish: {type(error).__name__}: {error}"
+    """Run what the killed services have left; nothing may stay in the way of it once their leases have ended."""
+    services, end = table.services, time.monotonic() + ALIVE_S + _MARGIN_S
+    while True:
+        try:
+            if setting.table_type == "MERGE_ON_READ":
+                services.compact(mode="execute", options=setting.options)
+            services.cluster(mode="execute", options=setting.options)
+            services.clean(options=setting.options)
+        except ConflictError as error:
+            if time.monotonic() < end:
+                time.sleep(1)
+                continue
+            yield f"the services cannot finish: {type(error).__name__}: {error}"
+        except HudiError as error:
+            yield f"the services cannot finish: {type(error).__name__}: {error}"
+        return
 
 
 def _faults_at_rest(table: HudiTable) -> list[str]:
