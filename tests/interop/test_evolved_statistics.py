@@ -19,7 +19,7 @@ SCHEMA = pa.schema({"id": pa.string(), "p": pa.string(), "i": pa.int32()})
 
 
 @pytest.mark.parametrize("version", [9, pytest.param(8, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("partition_by", [["p"], []], ids=["partitioned", "not_partitioned"])
+@pytest.mark.parametrize("partition_by", [["p"], pytest.param([], marks=pytest.mark.slow)], ids=["partitioned", "not_partitioned"])
 def test_apache_hudi_finds_what_we_find(reference: ReferenceHudi, tmp_path: Path, version: int, partition_by: list[str]) -> None:
     changes = {
         "renamed": ([RenameColumn(("i",), "q")], {"q": 7}, {"q = 1": ["a"], "q = 7": ["c"], "q > 1": ["b", "c"]}),

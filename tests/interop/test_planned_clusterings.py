@@ -22,7 +22,7 @@ def ids(table: HudiTable) -> list[int]:
     return sorted(table.to_arrow(["id"])["id"].to_pylist())
 
 
-@pytest.mark.parametrize(("table_type", "version"), KINDS)
+@pytest.mark.parametrize(("table_type", "version"), [pytest.param("COPY_ON_WRITE", "9", marks=pytest.mark.slow), *KINDS[1:]])
 def test_writes_of_both_sides_go_beside_plans_of_both_sides(
     reference: ReferenceHudi, tmp_path: Path, table_type: str, version: str
 ) -> None:

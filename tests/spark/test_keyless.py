@@ -161,6 +161,7 @@ def test_merge_on_read_rows_move_to_another_partition_and_back(spark: SparkSessi
     assert {row["id"]: row[RECORD_KEY] for row in read(spark, path).collect()} == keys
 
 
+@pytest.mark.slow
 def test_first_write_and_streams_of_another_table_add_rows(spark: SparkSession, path: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     for folder in ("first", "second"):
