@@ -320,7 +320,8 @@ def test_plan_of_a_filter_opens_fewer_files_once_the_table_is_clustered_by_its_c
     rows = table.to_arrow(filter=condition).sort_by("id").to_pylist()
     before = [file for file in table.inspect.plan(condition).to_pylist() if file["kind"] == "base"]
     assert [file["read"] for file in before] == [True] * 8
-    size = str(sum(file["bytes"] for file in before) // 8)
+    # A little below the size of a file before: how well the keys and times of a run compress would decide about an eighth.
+    size = str(sum(file["bytes"] for file in before) // 10)
     table.services.cluster(options=SORT | {f"{PREFIX}small.file.limit": "1000000000", f"{PREFIX}target.file.max.bytes": size})
     after = table.inspect.plan(condition).to_pylist()
     assert len(after) > 8
