@@ -18,7 +18,7 @@ from pyhudi.locks.custom_lock import custom_provider, is_custom
 from pyhudi.locks.dynamodb_lock import dynamodb_provider, implicit_dynamodb_provider
 from pyhudi.locks.file_system_lock import file_system_provider
 from pyhudi.locks.hive_lock import hive_provider
-from pyhudi.locks.lock_provider import LockProvider
+from pyhudi.locks.lock_provider import WAIT, LockProvider
 from pyhudi.locks.provided_storage import ProvidedStorage
 from pyhudi.locks.storage_lock import storage_provider
 from pyhudi.locks.zookeeper_lock import implicit_zookeeper_provider, zookeeper_provider
@@ -32,7 +32,6 @@ from pyhudi.storage.storage_protocol import HeldLock, Storage
 
 PROVIDER: Final = "hoodie.write.lock.provider"
 CLOCK_SKEW: Final = "hoodie.time.generator.max_expected_clock_skew_ms"
-WAIT: Final = "hoodie.write.lock.wait_time_ms"
 _IN_PROCESS: Final = "InProcessLockProvider"
 _PACKAGE: Final = "org.apache.hudi.client.transaction.lock."
 #: Packages of the classes that are in other parts of Apache Hudi than the client.
@@ -121,7 +120,7 @@ def open_table_storage(path: str | os.PathLike[str], storage_options: Mapping[st
     if options.get(WAIT) is None:
         return storage
     if not isinstance(storage, ProvidedStorage):
-        raise OptionError(f"{WAIT} has no effect without {PROVIDER} beside it; name a provider, or give it to the write or the service.")
+        raise OptionError(f"{WAIT} has no effect without {PROVIDER}; name a provider, or give it to the write or the service.")
     return replace(storage, wait_s=options.integer(WAIT) / 1000)
 
 

@@ -29,7 +29,7 @@ from pyhudi.locks.dynamodb_item import (
     connect_dynamodb,
 )
 from pyhudi.locks.holder import new_holder_id
-from pyhudi.locks.lock_provider import ProviderLock, hash_of_uri, other_table_note, poll
+from pyhudi.locks.lock_provider import WAIT, ProviderLock, hash_of_uri, other_table_note, poll
 from pyhudi.locks.renewal import Renewal
 from pyhudi.spec.options import Options
 from pyhudi.spec.table import table_keys
@@ -45,7 +45,6 @@ BILLING: Final = "hoodie.write.lock.dynamodb.billing_mode"
 READ_CAPACITY: Final = "hoodie.write.lock.dynamodb.read_capacity"
 WRITE_CAPACITY: Final = "hoodie.write.lock.dynamodb.write_capacity"
 CREATION: Final = "hoodie.write.lock.dynamodb.table_creation_timeout"
-WAIT: Final = "hoodie.write.lock.wait_time_ms"
 _RENEWALS: Final = 3
 _REGION: Final = "us-east-1"
 #: Rule of DynamoDB for the names of its tables.

@@ -9,6 +9,8 @@ from typing import Final, Protocol
 from pyhudi.codec.xxhash import xxh64
 from pyhudi.storage.storage_protocol import Storage
 
+#: How long a writer waits for the lock.
+WAIT: Final = "hoodie.write.lock.wait_time_ms"
 _FIRST_PAUSE_S: Final = 0.05
 _LONGEST_PAUSE_S: Final = 1.0
 #: Of `HashID`.

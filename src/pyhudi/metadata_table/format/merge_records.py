@@ -98,6 +98,11 @@ def merge_all(older: MetadataRecord | None, changes: Iterable[MetadataRecord | N
     return is_live
 
 
+def merge_onto(record: MetadataRecord | None, changes: Iterable[MetadataRecord | None]) -> MetadataRecord | None:
+    """Return what a record of a base file (None: there is none) becomes through the changes; errors as in `merge`."""
+    return merge_all(None if record is None else merge(None, record), changes)
+
+
 def is_tombstone(record: MetadataRecord) -> bool:
     """Tell whether a record only says that something is deleted: where nothing older can come any more, it says nothing."""
     return isinstance(record, ColumnStats | BloomFilterRecord | SecondaryEntry) and record.is_deleted

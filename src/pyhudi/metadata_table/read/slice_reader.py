@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import BinaryIO, TypeAlias
 
 from pyhudi.codec.hfile import HFileReader
-from pyhudi.metadata_table.format.merge_records import Joined, join, merge, merge_all
+from pyhudi.metadata_table.format.merge_records import Joined, join, merge_onto
 from pyhudi.metadata_table.format.record import MetadataRecord
 from pyhudi.metadata_table.format.record_codec import decoder_of
 from pyhudi.metadata_table.format.record_encoder import RecordEncoder
@@ -76,11 +76,11 @@ class SliceReader:
             if (base := files.base()) is not None:
                 file, schema, path = base
                 for key, record in _records(file, schema, fetch, path):
-                    merged = _after(record, changes.pop(key, ()))
+                    merged = merge_onto(record, changes.pop(key, ()))
                     if merged is not None:
                         yield key, merged
         for key, records in changes.items():
-            merged = _after(None, records)
+            merged = merge_onto(None, records)
             if merged is not None:
                 yield key, merged
 
@@ -109,8 +109,3 @@ def _records(file: HFileReader, schema: str, fetch: _Fetch, path: str) -> Iterat
     decoder = decoder_of(schema, path, len(file))
     for row, value in fetch(file):
         yield checked_text(row, path), decoder.decode(value)
-
-
-def _after(record: MetadataRecord | None, changes: Iterable[MetadataRecord | None]) -> MetadataRecord | None:
-    """Return what a base record (None: there is none) becomes through the changes."""
-    return merge_all(None if record is None else merge(None, record), changes)

@@ -18,7 +18,7 @@ from pyhudi.codec.hfile.cells import CELL_END
 from pyhudi.codec.hfile.data_block import encode_cell
 from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.format import cell_blocks
-from pyhudi.metadata_table.format.merge_records import is_tombstone, merge, merge_all
+from pyhudi.metadata_table.format.merge_records import is_tombstone, merge_onto
 from pyhudi.metadata_table.format.record_codec import RecordDecoder
 from pyhudi.metadata_table.format.record_encoder import RecordEncoder
 
@@ -110,8 +110,7 @@ class BlockSplicer:
                 yield row, value
                 return
         records = (None if change is None else change[0].decode(change[1]) for change in changes)
-        old = None if base is None else merge(None, base[0].decode(base[1]))
-        record = merge_all(old, records)
+        record = merge_onto(None if base is None else base[0].decode(base[1]), records)
         if record is not None and not is_tombstone(record):
             yield row, self.encoder.encode(record)
 

@@ -25,14 +25,13 @@ from pyhudi.cache import LruCache
 from pyhudi.errors import CorruptTableError, HudiError, UnsupportedError, UsageError
 from pyhudi.merge.custom import merger_of_module
 from pyhudi.spark.jvm.interruption import InterruptedCall, is_interruption
-from pyhudi.spark.jvm.jvm import JavaObject, java_class
+from pyhudi.spark.jvm.jvm import JavaObject, java_causes, java_class
 from pyhudi.spark.jvm.patches import replace_function
 from pyhudi.spark.jvm.read_failures import Cause, read_failure
 
 _NUMBER = re.compile(r"pyhudi failure #(\d+)")
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
 _MOST_FAILURES = 100  # a planner that swallows an error must not make this grow for ever
-_MOST_CAUSES = 20
 _MOST_TABLES = 10_000
 _READ_FAILED = "FAILED_READ_FILE"
 _REFUSED = "hudi.DefaultSource$Refused"
@@ -114,7 +113,7 @@ def _converting(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def _error_of(exception: JavaObject) -> HudiError | PySparkException | None:
     """Return the error for a Java exception that carries one, or that says a table's file or a registered class cannot be read."""
-    for cause in _causes(exception):
+    for cause in java_causes(exception):
         message = cause.getMessage() or ""
         match = _NUMBER.search(message)
         if match and (error := _failures.pop(int(match[1]))) is not None:
@@ -132,20 +131,12 @@ def _error_of(exception: JavaObject) -> HudiError | PySparkException | None:
     return None
 
 
-def _causes(exception: JavaObject) -> Iterator[JavaObject]:
-    for _ in range(_MOST_CAUSES):
-        if exception is None:
-            return
-        yield exception
-        exception = exception.getCause()
-
-
 def _explain_error(exception: JavaObject) -> HudiError | None:
     """Return an error for a file of a Hudi table; None for files that are none of pyhudi's business."""
     path = unquote(str(exception.getMessageParameters().get("path") or ""))
     if path.startswith("file:///"):  # as Spark writes the paths of its own relations
         path = path.replace("///", "/", 1)
-    skeleton = next((cause for cause in _causes(exception.getCause()) if cause.getClass().getName() == _OF_SKELETON), None)
+    skeleton = next((cause for cause in java_causes(exception.getCause()) if cause.getClass().getName() == _OF_SKELETON), None)
     if skeleton is not None and skeleton.getCause() is None:
         return CorruptTableError(skeleton.getMessage())
     if skeleton is not None:
@@ -167,7 +158,7 @@ def _explain_error(exception: JavaObject) -> HudiError | None:
             f"Base file {file} of table {table} is missing. If a cleaning removed it since this DataFrame was made,"
             " read the table again; otherwise put a copy of the file in its place."
         )
-    causes = [Cause(cause.getClass().getName(), str(cause.getMessage())) for cause in _causes(exception.getCause())]
+    causes = [Cause(cause.getClass().getName(), str(cause.getMessage())) for cause in java_causes(exception.getCause())]
     return read_failure(table, file, causes, _hadoop_version())
 
 

@@ -17,7 +17,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import SparkSession
 
-from pyhudi.spark.jvm.jvm import JavaObject
+from pyhudi.spark.jvm.jvm import JavaObject, java_causes
 
 _log = logging.getLogger(__name__)
 
@@ -82,8 +82,4 @@ def _java_exception(error: BaseException) -> Iterator[JavaObject]:
         exception = error.java_exception
     elif isinstance(error, CapturedException):
         exception = error._origin  # noqa: SLF001 - said nowhere else
-    for _ in range(_MOST_CAUSES):
-        if exception is None:
-            return
-        yield exception
-        exception = exception.getCause()
+    return java_causes(exception)

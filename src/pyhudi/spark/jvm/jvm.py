@@ -7,9 +7,10 @@ for nodes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 from weakref import WeakKeyDictionary
 
 from pyspark.sql import DataFrame, SparkSession
@@ -18,6 +19,7 @@ from pyhudi.errors import UnsupportedError
 
 #: A proxy of an object in the JVM; py4j knows no types.
 JavaObject: TypeAlias = Any
+_MOST_CAUSES: Final = 20
 
 
 def jvm_session(session: SparkSession) -> JavaObject:
@@ -121,6 +123,15 @@ def some(session: SparkSession, value: object) -> JavaObject:
 def value_of(option: JavaObject) -> JavaObject | None:
     """Return what a Scala Option holds, or None."""
     return option.get() if option.isDefined() else None
+
+
+def java_causes(exception: JavaObject | None) -> Iterator[JavaObject]:
+    """Yield an exception and its causes, the first ones of a chain without end; nothing for None."""
+    for _ in range(_MOST_CAUSES):
+        if exception is None:
+            return
+        yield exception
+        exception = exception.getCause()
 
 
 def items_of(sequence: JavaObject) -> list[JavaObject]:

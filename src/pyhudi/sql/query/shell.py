@@ -15,12 +15,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi.errors import HudiError, UsageError
+from pyhudi.spark.jvm.jvm import java_causes
 from pyhudi.sql.text.tokens import scan
 
 _HEADER: Final = "spark.sql.cli.print.header"
 #: Spark's CLI takes Hive's name, too.
 _HIVE_HEADER: Final = "hive.cli.print.header"
-_MOST_CAUSES: Final = 20
 
 #: Prints a text; the line break is part of it.
 Output = Callable[[str], None]
@@ -93,9 +93,6 @@ class SqlShell:
 
 def _summary(error: Py4JJavaError) -> str:
     """Return what an error of the JVM and its first cause say, without their stacks."""
-    thrown = error.java_exception
-    causes = [thrown]
-    while (cause := causes[-1].getCause()) is not None and len(causes) < _MOST_CAUSES:
-        causes.append(cause)
+    causes = list(java_causes(error.java_exception))
     lines = [str(each.toString()).partition("\n")[0] for each in (causes[0], causes[-1])]
     return "\ncaused by: ".join(dict.fromkeys(lines))
