@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import logging
 import queue
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
+from pyhudi.clients.library_logs import keep_off_terminal
 from pyhudi.clients.repeated_calls import repeated
 from pyhudi.errors import CatalogError, OptionError
 
@@ -90,9 +90,7 @@ def connect(uris: Sequence[str], option: str = _URIS, timeout_ms: int = _TIMEOUT
         CatalogError: none answers.
     """
     bindings, types = load_bindings()
-    logging.getLogger("thrift").addHandler(
-        logging.NullHandler()
-    )  # else Python prints its warnings on the terminal; our errors say the same
+    keep_off_terminal("thrift")
     transport_of = importlib.import_module("thrift.transport.TTransport")
     sockets = importlib.import_module("thrift.transport.TSocket")
     protocol = importlib.import_module("thrift.protocol.TBinaryProtocol")

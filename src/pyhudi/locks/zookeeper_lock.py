@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import logging
 import os
 import re
 import threading
@@ -17,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pyhudi.clients.library_logs import keep_off_terminal
 from pyhudi.errors import OptionError, StorageError
 from pyhudi.locks.holder import new_holder_id
 from pyhudi.locks.lock_provider import ProviderLock, hash_of_uri, other_table_note
@@ -162,8 +162,7 @@ class ZooKeeperLock:
         return self._provider.connection_timeout_s
 
     def _connect(self) -> None:
-        # Without a handler Python prints kazoo's warnings on the terminal; our errors say the same. Handlers of the program get them.
-        logging.getLogger("kazoo").addHandler(logging.NullHandler())
+        keep_off_terminal("kazoo")
         kazoo = importlib.import_module("kazoo.client")
         self._client = kazoo.KazooClient(hosts=self._provider.url, timeout=self._provider.session_timeout_s)
         self._client.start(timeout=self._wait_s)
