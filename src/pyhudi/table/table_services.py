@@ -166,7 +166,6 @@ class Services(RewriteServices):
             >>> table.services.ttl(options={"hoodie.partition.ttl.strategy.days.retain": "30"}).partitions
             ()
         """
-        service_options(self.storage, options)
         return expire(self.storage, self.clock, self.ids, options or {}, dry_run=dry_run)
 
     @progress_bar("sync")

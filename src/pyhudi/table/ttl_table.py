@@ -11,10 +11,10 @@ from pyhudi.service.partition_ttl import TtlResult, expire_partitions, ttl_setti
 from pyhudi.service.partition_ttl.run_partition_ttl import show_expired
 from pyhudi.service.partition_ttl.ttl_settings import check_days
 from pyhudi.service.service_engine import service_runner
-from pyhudi.spec.options import resolve
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
+from pyhudi.table.services_by_options import service_options
 from pyhudi.timeline.clock import Clock, format_instant, zone_of
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
 from pyhudi.txn.ids import Ids
@@ -22,7 +22,7 @@ from pyhudi.txn.ids import Ids
 
 def expire(storage: Storage, clock: Clock, ids: Ids, options: Mapping[str, str], *, dry_run: bool) -> TtlResult:
     """Drop the expired partitions of a table; see `Services.ttl` for errors."""
-    resolved = resolve(options)
+    resolved = service_options(storage, options)
     settings = ttl_settings(resolved)
     check_days(settings)
     config = TableConfig(load_properties(storage))

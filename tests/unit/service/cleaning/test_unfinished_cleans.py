@@ -1,4 +1,4 @@
-"""Cleans that were interrupted, plans that are damaged, and cleans beside other actions."""
+"""Cleans that were interrupted, plans that are damaged, and cleans during other actions."""
 
 from __future__ import annotations
 
