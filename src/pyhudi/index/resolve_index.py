@@ -19,7 +19,7 @@ from pyhudi.index import index_options as names
 from pyhudi.index.bloom_index import FilterScan
 from pyhudi.index.bucket_index import BucketIndex
 from pyhudi.index.bucket_numbers import names_buckets
-from pyhudi.index.consistent_hashing import uses_consistent_hashing
+from pyhudi.index.consistent_hashing import is_consistently_hashed, uses_consistent_hashing
 from pyhudi.index.global_index import GlobalIndex
 from pyhudi.index.index_factory import bucket_index, check_virtual_keys, named_index
 from pyhudi.index.index_options import IndexOptions
@@ -114,10 +114,14 @@ def asks_record_index(index: Index) -> bool:
 
 def is_laid_out_by_keys(storage: Storage, config: TableConfig) -> bool:
     """Tell whether the file groups of a table are buckets, as of now and without its lock."""
+    return has_fixed_buckets(storage, config) or is_consistently_hashed(storage, config)
+
+
+def has_fixed_buckets(storage: Storage, config: TableConfig) -> bool:
+    """Tell whether the file groups of a table are buckets that are not resized, as of now and without its lock."""
     view = FileSystemView(storage, config, load_full_timeline(storage, config))
     last = view.timeline.last_completed()
-    latest = None if last is None else read_commit(storage, config, last)
-    return names_buckets(_recent_groups(view, latest)) or uses_consistent_hashing(view)
+    return names_buckets(_recent_groups(view, None if last is None else read_commit(storage, config, last)))
 
 
 def _by_table(options: IndexOptions, lookup: LookupContext, recent: Sequence[FileGroupId]) -> ResolvedIndex:

@@ -1,14 +1,18 @@
-"""Services that a write runs: all are switched off by one option, and a failure is an error where another one asks for that."""
+"""Services that a write runs: all are switched off by one option, a failure is an error where another one asks for that, and a clustering
+of what cannot be clustered is a warning of the first write alone."""
 
 from __future__ import annotations
 
+import logging
 from typing import NoReturn
 
 import pytest
 
-from pyhudi.errors import StorageError, TableServiceError
+from pyhudi.errors import StorageError, TableServiceError, UnsupportedError
 from pyhudi.service.archival import inline_archival
+from pyhudi.spec.options import warn_unserved
 from pyhudi.timeline.load_timeline import load_timeline
+from pyhudi.workers import wait_for_background
 from tests.unit.table.tables import make_table, ride, rows_of
 
 DUE = {
@@ -22,6 +26,8 @@ DUE = {
     "hoodie.partition.ttl.inline": "true",
     "hoodie.partition.ttl.strategy.days.retain": "1",
 }
+BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
+CLUSTERINGS = ("hoodie.clustering.inline", "hoodie.clustering.async.enabled", "hoodie.clustering.schedule.inline")
 OFF = {"hoodie.table.services.enabled": "false"}
 FAIL = "hoodie.fail.writes.on.inline.table.service.exception"
 
@@ -53,3 +59,23 @@ def test_a_service_that_fails_is_an_error_on_request_and_the_write_is_visible(mo
         table.upsert([ride(3)], options=DUE | {FAIL: "true"})
     assert [row["id"] for row in rows_of(table)] == [1, 2, 3]
     table.upsert([ride(4)], options=DUE | {FAIL: "true"} | OFF)
+
+
+@pytest.mark.parametrize("option", CLUSTERINGS)
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_table_of_fixed_buckets_warns_once_that_it_is_not_clustered(
+    table_type: str, option: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    warn_unserved.cache_clear()
+    table = make_table(table_type=table_type)
+    due = BUCKETS | {option: "true", "hoodie.clustering.inline.max.commits": "1", "hoodie.clustering.async.max.commits": "1"}
+    with caplog.at_level(logging.WARNING, logger="pyhudi"):
+        results = [table.upsert([ride(1, value=number)], options=due) for number in range(3)]
+        wait_for_background()
+    assert not any(result.failed_services for result in results)
+    assert [record.getMessage().split(" of table")[0] for record in caplog.records] == [
+        f"option '{option}' is not served and has no effect: the file groups"
+    ]
+    with pytest.raises(UnsupportedError, match=rf"{option}=true: .* fixed number of buckets.*leave the option out"):
+        table.upsert([ride(1)], options=due | {"pyhudi.options.unserved": "refuse"})
+    assert {one.action.value for one in load_timeline(table.storage, table.config).instants} <= {"commit", "deltacommit"}

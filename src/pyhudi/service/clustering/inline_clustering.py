@@ -10,6 +10,7 @@ import logging
 
 from pyhudi.errors import UnsupportedError
 from pyhudi.index.consistent_hashing import is_consistently_hashed
+from pyhudi.index.resolve_index import has_fixed_buckets
 from pyhudi.service.clustering.clustering_service import Clustering
 from pyhudi.service.clustering.clustering_settings import ClusteringSettings, clustering_settings
 from pyhudi.service.clustering.rewrite_settings import PLAN_CLASS
@@ -53,8 +54,10 @@ def cluster_before_write(runner: ServiceRunner, options: Options, config: TableC
 
 
 def cluster_after_commit(table: WrittenTable) -> InlineRun | None:
-    """Return the clustering that is due."""
+    """Return the clustering that is due; none for a fixed number of buckets, which rows cannot leave: the write has warned of that."""
     settings = clustering_settings(table.options)
+    if settings.mode is RunMode.OFF or has_fixed_buckets(table.runner.storage, table.config):
+        return None
     return inline_run(Clustering(settings), table, settings.mode, lambda: clustering_is_due(table, settings))
 
 

@@ -19,7 +19,7 @@ from pyhudi.spec.table.key_generator import parse_key_generator
 from pyhudi.spec.table.payload_class import MERGE_SETTINGS, PAYLOADS
 from pyhudi.spec.table.table_config import TableConfig
 
-_INLINE = "hoodie.clustering.inline"
+_CLUSTERINGS = ("hoodie.clustering.inline", "hoodie.clustering.async.enabled", "hoodie.clustering.schedule.inline")
 OPERATION = "hoodie.datasource.write.operation"
 #: Options by the line of hoodie.properties that they would have to agree with.
 _OPTIONS = {
@@ -106,12 +106,13 @@ def check_clustering(options: Options, resolved: ResolvedIndex, config: TableCon
     Raises:
         UnsupportedError: the option is not served for this table, and unserved options are refused.
     """
-    if not options.flag(_INLINE) or resolved.layout is None or resolved.layout.is_consistent:
+    if resolved.layout is None or resolved.layout.is_consistent:
         return
     reason = f"the file groups of table {config.name} are a fixed number of buckets, which rows cannot leave"
-    if options.refuses_unserved:
-        raise UnsupportedError(f"{_INLINE}=true: {reason}; leave the option out")
-    warn_unserved(_INLINE, reason)
+    for name in filter(options.flag, _CLUSTERINGS):
+        if options.refuses_unserved:
+            raise UnsupportedError(f"{name}=true: {reason}; leave the option out")
+        warn_unserved(name, reason)
 
 
 def check_replacing(operation: Operation, resolved: ResolvedIndex, config: TableConfig) -> None:
