@@ -66,6 +66,23 @@ def test_what_a_table_does_not_need_is_told(tmp_path: Path) -> None:
     assert runs["ttl"].to_dict()["results"] == []
 
 
+@pytest.mark.parametrize("option", ["hoodie.clustering.inline.max.commits", "hoodie.clustering.async.max.commits"])
+def test_clustering_is_due_by_the_option_that_is_given(tmp_path: Path, option: str) -> None:
+    table = make(tmp_path / "t", 2)
+    for due, reason in (("3", f"2 commits since the last clustering, {option} is 3"), ("2", "")):
+        policy = ServicePolicy((TablePolicy(table.storage.uri, ("cluster",), options={option: due}),))
+        (run,) = run_services(policy, dry_run=True).runs
+        assert (run.state, run.reason) == ("nothing to do" if reason else "planned", reason)
+
+
+def test_fixed_buckets_are_not_clustered(tmp_path: Path) -> None:
+    options = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2", "hoodie.clustering.inline.max.commits": "1"}
+    table = make(tmp_path / "t", 0)
+    table.upsert([{"id": number, "city": "oslo"} for number in range(9)], options=options)
+    (run,) = run_services(ServicePolicy((TablePolicy(table.storage.uri, ("cluster",), options=options),))).runs
+    assert (run.state, run.reason) == ("nothing to do", "the file groups are a fixed number of buckets, which rows cannot leave")
+
+
 def test_a_broken_table_does_not_stop_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     good = make(tmp_path / "good", 1)
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.errors import HudiError
-from pyhudi.service.clustering.clustering_settings import clustering_settings
+from pyhudi.index.resolve_index import has_fixed_buckets
 from pyhudi.service.clustering.inline_clustering import commits_since_clustering
 from pyhudi.service.clustering.pending_clustering_plans import pending_clusterings
 from pyhudi.service.partition_ttl.ttl_settings import DAYS_RETAIN
@@ -23,6 +23,7 @@ from pyhudi.table.runner.service_policy import ServicePolicy, TablePolicy
 from pyhudi.timeline.load_timeline import load_timeline
 
 _COMMITS: Final = "hoodie.clustering.inline.max.commits"
+_ASYNC_COMMITS: Final = "hoodie.clustering.async.max.commits"
 
 
 def run_services(
@@ -110,9 +111,13 @@ def _compact(table: HudiTable, options: Mapping[str, str], dry_run: bool, engine
 def _cluster(table: HudiTable, options: Mapping[str, str], dry_run: bool, engine: Engine | None) -> _Outcome:
     timeline = load_timeline(table.storage, table.config)
     if not pending_clusterings(table.storage, table.config, timeline):
-        since, due = commits_since_clustering(table.storage, table.config, timeline), clustering_settings(resolve(options)).due_commits
+        given = resolve(options)
+        key = _ASYNC_COMMITS if given.get(_COMMITS) is None and given.get(_ASYNC_COMMITS) is not None else _COMMITS
+        since, due = commits_since_clustering(table.storage, table.config, timeline), given.integer(key)
         if since < due:
-            return (), f"{since} commits since the last clustering, {_COMMITS} is {due}"
+            return (), f"{since} commits since the last clustering, {key} is {due}"
+        if has_fixed_buckets(table.storage, table.config):
+            return (), "the file groups are a fixed number of buckets, which rows cannot leave"
     results = table.services.cluster(dry_run=dry_run, options=options, engine=engine)
     return results, "" if results else "no small files to join, and nothing to sort or to resize"
 
