@@ -44,6 +44,8 @@ COVERED = $(addprefix tests/unit/,codec fsview kernels merge spec timeline txn)
 # Schedules run the same lines thousands of times: tracing doubles their time and adds nothing to the coverage.
 SCHEDULES = $(addprefix tests/unit/txn/test_,action_pairs.py concurrent_schedules.py non_blocking_schedules.py simulation.py \
 	simulation_defects.py wrong_clocks.py)
+# Tests start hundreds of Python processes, and each would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 # Arguments for pytest, such as ARGS="-k upsert -x".
 ARGS ?=
 
