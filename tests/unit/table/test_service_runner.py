@@ -97,6 +97,25 @@ def test_a_broken_table_does_not_stop_others(tmp_path: Path, monkeypatch: pytest
     assert "RuntimeError: a defect" in str(report.runs[1])
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("hoodie.write.lock.provider", "org.mine.Lock"),
+        ("hoodie.write.lock.provider", "ZookeeperBasedLockProvider"),
+        ("hoodie.write.concurrency.mode", "both"),
+        ("hoodie.write.lock.conflict.resolution.strategy", "org.mine.Strategy"),
+        ("hoodie.client.heartbeat.interval_in_ms", "5"),
+        ("hoodie.table.name", "u"),
+    ],
+)
+def test_an_option_that_all_services_refuse_is_said_once_for_each_table(tmp_path: Path, name: str, value: str) -> None:
+    tables = [make(tmp_path / folder, 1).storage.uri for folder in ("a", "b")]
+    report = run_services(ServicePolicy(tuple(TablePolicy(path, options={name: value}) for path in tables)))
+    assert [(run.table, run.service, run.state) for run in report.runs] == [(path, "options", "failed") for path in tables]
+    assert all(value in run.reason for run in report.runs)
+    assert report.failed
+
+
 def test_a_round_ends_between_services(tmp_path: Path) -> None:
     table = make(tmp_path / "t", 1)
     names: list[str] = []

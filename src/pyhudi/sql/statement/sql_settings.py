@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from pyhudi.spark.catalog.catalog_table import CatalogTable
 from pyhudi.spark.options.session_options import session_options
 from pyhudi.spec.config.config_keys import find_key
-from pyhudi.spec.options import merge_options, note_without_effect
+from pyhudi.spec.options import Options, merge_options, note_without_effect, resolve
 from pyhudi.storage.defaults_file import default_write_options
 
 OVERWRITE_MODE: Final = "hoodie.datasource.overwrite.mode"
@@ -43,6 +43,19 @@ def write_options(session: SparkSession, entry: CatalogTable) -> Mapping[str, st
     stated = {key: value for key, value in entry.properties.items() if key.startswith(_PREFIXES)}
     chosen = merge_options(default_write_options(), stated, session_options(session))
     return {key: value for key, value in chosen.items() if not _is_ignored(key)}
+
+
+def stated_options(session: SparkSession, properties: Mapping[str, str]) -> Options:
+    """Return the options that a write of this session would have with properties that a statement gives to a table. The properties come
+    first, since they are what is looked at.
+
+    Raises:
+        OptionError: one is wrong.
+        UnsupportedError: one is not served.
+    """
+    given = {key: value for key, value in properties.items() if key.startswith(_PREFIXES)}
+    chosen = merge_options(default_write_options(), session_options(session), given)
+    return resolve({key: value for key, value in chosen.items() if not _is_ignored(key)})
 
 
 def _is_ignored(name: str) -> bool:

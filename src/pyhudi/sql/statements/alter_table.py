@@ -17,10 +17,12 @@ from pyhudi.spark.jvm import jvm
 from pyhudi.spec import options as spec_options
 from pyhudi.spec.config.config_keys import concerns_table, find_key
 from pyhudi.sql.query import query
+from pyhudi.sql.statement.sql_settings import stated_options
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.write.table_definition import is_option
 from pyhudi.sql.write.write_target import WriteTarget, open_target
 from pyhudi.table.remove_rename import rename_table
+from pyhudi.write.options.concurrency_options import check_concurrency, concern_concurrency
 from pyhudi.write.options.validate_options import check_agreement
 
 
@@ -103,6 +105,9 @@ def _check_settable(target: WriteTarget, stated: Mapping[str, str]) -> None:
                 raise UnsupportedError(
                     f"ALTER TABLE {target.name}: {name} is part of what the table was created with; it cannot be set afterwards."
                 )
+    if concern_concurrency(stated):
+        properties = spec_options.merge_options(target.entry.properties, stated)
+        check_concurrency(stated_options(target.statement.session, properties), target.table.storage, target.table.config)
 
 
 def _is_stored(target: WriteTarget, name: str) -> bool:

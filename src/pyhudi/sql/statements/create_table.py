@@ -22,14 +22,17 @@ from pyhudi.spark.catalog.relation_cache import catalog_order, forget, refresh
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.spark_types import spark_schema, with_comments
 from pyhudi.spec import options as spec_options
-from pyhudi.spec.table.table_config import parse_table_type
+from pyhudi.spec.table.table_config import TableConfig, parse_table_type
+from pyhudi.sql.statement.sql_settings import stated_options
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.write import table_definition as definitions
 from pyhudi.sql.write.new_definition import KEYS, TYPE, new_definition, properties_of, same_names
 from pyhudi.sql.write.table_definition import Definition
 from pyhudi.storage.open_storage import open_storage
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.remove_rename import delete_table
+from pyhudi.write.options.concurrency_options import check_concurrency, concern_concurrency
 
 
 def create_table(statement: Statement) -> DataFrame | None:
@@ -136,7 +139,13 @@ def check_free(definition: Definition, location: str, what: str) -> None:
 
 
 def register(statement: Statement, definition: Definition, table: HudiTable, location: str) -> CatalogTable:
-    """Put the table into the session catalog, with the columns that storage has and the comments of the statement."""
+    """Put the table into the session catalog, with the columns that storage has and the comments of the statement.
+
+    Raises:
+        OptionError: a property of locks or several writers is wrong; see `check_concurrency`.
+        UnsupportedError: such a property is not served.
+    """
+    check_properties(statement, definition, table.storage, table.config)
     partition_columns = tuple(table.config.partition_fields)
     stated = {field.name.lower(): field for field in definition.schema.fields}
     schema = with_comments(spark_schema(table.schema), table.schema)
@@ -156,6 +165,12 @@ def register(statement: Statement, definition: Definition, table: HudiTable, loc
     )
     refresh(statement.session, entry)  # Spark's own catalog functions ask for it without passing the front door
     return entry
+
+
+def check_properties(statement: Statement, definition: Definition, storage: Storage, config: TableConfig) -> None:
+    """Refuse properties of locks and several writers with which no statement of this session could write to the table."""
+    if concern_concurrency(definition.properties):
+        check_concurrency(stated_options(statement.session, definition.properties), storage, config)
 
 
 def _field_of_entry(stored: StructField, stated: StructField | None) -> StructField:

@@ -103,7 +103,12 @@ def _replaced(statement: Statement, definition: Definition) -> CatalogTable | No
 def _recreate(statement: Statement, definition: Definition, entry: CatalogTable, write_rows: Callable[[Storage], None]) -> None:
     session = statement.session
     table, new = HudiTable.open(entry.location), new_definition(definition)
-    recreate_table(table, new, resolve(_options(statement, definition, entry)), write_rows)
+
+    def check_and_write(created: Storage) -> None:
+        create.check_properties(statement, definition, table.storage, HudiTable(created).config)
+        write_rows(created)
+
+    recreate_table(table, new, resolve(_options(statement, definition, entry)), check_and_write)
     forget_cached(session, entry)
     catalog_table.release(session, entry)
     stated = replace(definition, location=None if entry.managed else entry.location)

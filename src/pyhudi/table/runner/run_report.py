@@ -25,7 +25,7 @@ class ServiceRun:
 
     Attributes:
         table: the path of the table.
-        service: the service; `open` when the table could not be opened.
+        service: the service; `open` when the table could not be opened, `options` when no service can have its options.
         state: `done`, `planned` (a dry run), `nothing to do` or `failed`.
         reason: why there was nothing to do, or the error.
         results: what the service reported.

@@ -13,6 +13,7 @@ from typing import Final
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.errors import HudiError
 from pyhudi.index.resolve_index import has_fixed_buckets
+from pyhudi.locks.choose_lock import with_lock_provider
 from pyhudi.service.clustering.inline_clustering import commits_since_clustering
 from pyhudi.service.clustering.pending_clustering_plans import pending_clusterings
 from pyhudi.service.partition_ttl.ttl_settings import DAYS_RETAIN
@@ -20,7 +21,10 @@ from pyhudi.spec.options import resolve
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.runner.run_report import DONE, FAILED, NOTHING, PLANNED, Result, RunReport, ServiceRun
 from pyhudi.table.runner.service_policy import ServicePolicy, TablePolicy
+from pyhudi.table.services_by_options import service_options
 from pyhudi.timeline.load_timeline import load_timeline
+from pyhudi.txn.concurrency import concurrency
+from pyhudi.txn.heartbeat_settings import heartbeat_settings
 
 _COMMITS: Final = "hoodie.clustering.inline.max.commits"
 _ASYNC_COMMITS: Final = "hoodie.clustering.async.max.commits"
@@ -71,11 +75,29 @@ def _run_table(policy: TablePolicy, dry_run: bool, engine: Engine | None, stops:
     except (HudiError, OSError, ValueError) as error:
         yield ServiceRun(policy.path, "open", FAILED, str(error))
         return
+    try:
+        _check_options(table, policy)
+    except (HudiError, OSError) as error:
+        yield ServiceRun(policy.path, "options", FAILED, str(error))
+        return
     for service in policy.services:
         if stops():
             yield None
             return
         yield _run(table, policy, service, dry_run=dry_run, engine=engine)
+
+
+def _check_options(table: HudiTable, policy: TablePolicy) -> None:
+    """Refuse options that all services would refuse: a table is said to have them once.
+
+    Raises:
+        OptionError: one contradicts the table, or is none of a lock or of several writers.
+        UnsupportedError: a lock provider or a strategy is not served.
+    """
+    options = service_options(table.storage, policy.options)
+    with_lock_provider(table.storage, options)
+    concurrency(options)
+    heartbeat_settings(options)
 
 
 def _run(table: HudiTable, policy: TablePolicy, service: str, *, dry_run: bool, engine: Engine | None) -> ServiceRun:
