@@ -83,16 +83,16 @@ def listed(options: Mapping[str, str]) -> str:
 @cases
 def test_properties_of_a_new_table(doors: Doors, kind: str) -> None:
     properties = f"TBLPROPERTIES (primaryKey = 'id', {listed(WRONG[kind][0])})"
-    place = doors.folder / "made"
+    new_path = doors.folder / "made"
     for text in (
-        f"CREATE TABLE {doors.made} (id BIGINT, n BIGINT) USING hudi {properties} LOCATION '{place}'",
-        f"CREATE TABLE {doors.made} USING hudi {properties} LOCATION '{place}' AS SELECT 1L AS id, 2L AS n",
-        f"CREATE TABLE {doors.made} LIKE {doors.name} USING hudi LOCATION '{place}' {properties}",
+        f"CREATE TABLE {doors.made} (id BIGINT, n BIGINT) USING hudi {properties} LOCATION '{new_path}'",
+        f"CREATE TABLE {doors.made} USING hudi {properties} LOCATION '{new_path}' AS SELECT 1L AS id, 2L AS n",
+        f"CREATE TABLE {doors.made} LIKE {doors.name} USING hudi LOCATION '{new_path}' {properties}",
     ):
         doors.refuses(kind, doors.statement(text))
         assert not doors.spark.catalog.tableExists(doors.made)
         with pytest.raises(TableNotFound):
-            HudiTable.open(str(place))
+            HudiTable.open(str(new_path))
 
 
 @cases
