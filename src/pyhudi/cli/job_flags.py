@@ -8,7 +8,6 @@ says that it has no effect here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
@@ -17,6 +16,7 @@ from pyhudi.cli.shared.options_text import pairs
 from pyhudi.errors import ConflictError, StorageError, UnknownOutcomeError, UsageError
 from pyhudi.javacompat.properties import parse_properties
 from pyhudi.service.table_service import MODES, ServiceMode
+from pyhudi.storage.named_files import read_named_file
 from pyhudi.table.hudi_table import HudiTable
 
 _Result = TypeVar("_Result")
@@ -86,10 +86,7 @@ def options_of_file(path: str | None) -> dict[str, str]:
     """
     if path is None:
         return {}
-    try:
-        return dict(parse_properties(Path(path).read_bytes()))
-    except OSError as error:
-        raise UsageError(f"--props: {path} cannot be read: {error}") from error
+    return dict(parse_properties(read_named_file(path, "file of --props")))
 
 
 def job_options(values: Mapping[str, Any]) -> dict[str, str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -16,8 +15,8 @@ import click
 from pyhudi.cli.service_command import TableResult, table_command
 from pyhudi.cli.shared.command_group import CommandGroup
 from pyhudi.cli.shared.options_text import pairs
-from pyhudi.errors import UsageError
 from pyhudi.kernels.merge.retained_rows import DuplicateRule
+from pyhudi.storage.named_files import read_named_file
 from pyhudi.storage.open_storage import open_storage
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.repair.repair_services import RepairServices
@@ -103,10 +102,7 @@ repair.add_command(
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each property.")
 def properties(*, path: str, file: str, storage_options: Sequence[str], dry_run: bool, as_json: bool) -> None:
     """Replace all properties of the table at PATH, which may be damaged, by those in FILE."""
-    try:
-        content = Path(file).read_bytes()
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error}") from error
+    content = read_named_file(file, "properties file")
     services = RepairServices(open_storage(path, pairs(storage_options)), SystemClock(), SystemIds())
     for change in services.overwrite_properties(content, dry_run=dry_run):
         if as_json or change.old != change.new:

@@ -155,7 +155,7 @@ def _link(source: Path) -> None:
         (None, (), {"bootstrap__mode__selector": "Mine"}, "Mine"),
         (None, (), {"bootstrap__base__path": "/no/such/folder"}, "/no/such/folder holds no Parquet file"),
         (None, ("--enable-sync", "--hoodie-conf", "hoodie.datasource.hive_sync.partition_extractor_class=None"), {}, "extractor"),
-        (None, ("--props", "/no/such/file"), {}, "cannot be read"),
+        (None, ("--props", "/no/such/file"), {}, "does not exist"),
         (None, ("elsewhere",), {}, "two tables are named"),
     ],
 )

@@ -70,18 +70,18 @@ def test_yaml_of_policies() -> None:
     [
         ("a: 1\n  b: 2\n", "line 2"),
         ("a: 1\na: 2\n", "line 2: 'a' is stated twice"),
-        ("a:\n\t- 1\n", "line 2: indentation"),
-        ("a: {b: 1}\n", "line 1"),
-        ("a: &x 1\n", "line 1"),
-        ("a: |\n  text\n", "line 1"),
-        ("a: [1, 2\n", "line 1: a list"),
-        ('a: "x\n', "line 1"),
+        ("a:\n\t- 1\n", "line 2: found character"),
+        ("a: *x\n", "line 1: found undefined alias 'x'"),
+        ("a: [1, 2\n", "line 2: expected ',' or ']'"),
+        ('a: "x\n', "line 2"),
         ("a: b: c\n", "line 1"),
-        ("text\n", "line 1: 'text' is no 'key: value'"),
+        ("? [1]\n: 2\n", "line 1: found unhashable key"),
+        ("a: !!python/name:os.system\n", "line 1: could not determine a constructor"),
+        ("a: \x00\n", "unacceptable character"),
         ("a:\n  - 1\n b: 2\n", "line 3"),
     ],
 )
-def test_what_is_no_yaml_of_policies_is_refused_with_its_line(text: str, problem: str) -> None:
+def test_what_is_no_yaml_is_refused_with_its_line(text: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         parse_yaml(text)
 
@@ -130,7 +130,12 @@ def test_wrong_calls_are_told(arguments: tuple[str, ...]) -> None:
 
 def test_bad_policy_files_are_wrong_calls(tmp_path: Path) -> None:
     policy = tmp_path / "policy.yaml"
-    for text, problem in (("tables: [/a]\ninterval: never\n", "'interval'"), ("tables:\n  /a\n", "line 2"), ("x: 1\n", "'x'")):
+    for text, problem in (
+        ("tables: [/a]\ninterval: never\n", "'interval'"),
+        ("tables:\n  /a\n", "'tables'"),
+        ("/a\n", "the policy must be a mapping"),
+        ("x: 1\n", "'x'"),
+    ):
         policy.write_text(text)
         done = run("--policy", str(policy))
         assert done.exit_code == 2

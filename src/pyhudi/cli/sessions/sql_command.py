@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -16,8 +15,10 @@ from pyhudi.cli.sessions.spark_flags import start_session, takes_spark_flags
 from pyhudi.cli.sessions.statement_runner import StatementRunner
 from pyhudi.cli.shared.options_text import pairs
 from pyhudi.errors import UsageError
+from pyhudi.storage.named_files import read_named_text
 
 _QUIT = ("quit", "exit")
+_SCRIPT: Final = "file of statements"
 _SOURCE: Final = re.compile(r"source\s+['\"]?(.*?)['\"]?", re.IGNORECASE | re.DOTALL)
 #: Hive's name, which Spark's shell takes, too.
 _IGNORE_ERRORS: Final = "hive.cli.errors.ignore"
@@ -41,8 +42,8 @@ def sql(**flags: Any) -> None:
     if flags["statements"] and flags["script"]:
         raise UsageError("-e and -f contradict each other; leave one of them out")
     # Before Spark starts, which takes many seconds.
-    inputs = [_text_of(path) for path in flags["first"]]
-    script = [_text_of(flags["script"])] if flags["script"] else []
+    inputs = [read_named_text(path, _SCRIPT) for path in flags["first"]]
+    script = [read_named_text(flags["script"], _SCRIPT)] if flags["script"] else []
     settings = pairs((*flags["variables"], *flags["hive_settings"]))
     session = start_session(flags)
     for key, value in settings.items():
@@ -86,7 +87,7 @@ class _Sources:
         if (source := _SOURCE.fullmatch(statement)) is None:
             return self.runner.run(statement)
         try:
-            text = _text_of(source[1])
+            text = read_named_text(source[1], _SCRIPT)
         except UsageError as error:
             _print_note(f"error: {error}\n")
             return False
@@ -112,20 +113,6 @@ def _converse(sources: _Sources) -> None:
         except KeyboardInterrupt:
             lines.clear()
             click.echo("interrupted", err=True)
-
-
-def _text_of(path: str) -> str:
-    """Return the text of a file of statements.
-
-    Raises:
-        UsageError: there is no such file, or it is no text.
-    """
-    try:
-        return Path(path).read_text(encoding="utf-8-sig")  # editors of Windows begin a file with a byte order mark
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is no text in UTF-8: {error.reason} at byte {error.start}") from error
 
 
 def _print_row(text: str) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
@@ -19,6 +18,7 @@ from pyhudi.javacompat.properties import parse_properties
 from pyhudi.spark.jvm.frame_schema import arrow_schema
 from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
 from pyhudi.sql.statement.sql_settings import call_options
+from pyhudi.storage.named_files import read_named_file, read_named_text
 from pyhudi.table.hudi_table import HudiTable
 
 _log = logging.getLogger(__name__)
@@ -80,12 +80,11 @@ def _retried(write: Callable[[], object], retries: int) -> None:
 
 def _columns(call: ProcedureCall) -> list[str]:
     """Return the columns that the Avro schema of the call names."""
-    path = Path(str(call.text("schema_file_path")))
+    path = str(call.text("schema_file_path"))
+    text = read_named_text(path, "schema file")
     try:
-        schema = json.loads(path.read_text(encoding="utf-8"))
+        schema = json.loads(text)
         return [str(field["name"]) for field in schema["fields"]]
-    except OSError as error:
-        raise UsageError(f"CALL {call.procedure.name}: the schema file {path} cannot be read: {error}") from error
     except (ValueError, KeyError, TypeError) as error:
         raise UsageError(f"CALL {call.procedure.name}: {path} is no Avro schema of a record: {error}") from error
 
@@ -95,11 +94,7 @@ def _properties(call: ProcedureCall) -> dict[str, str]:
     name = call.text("props_file_path")
     if name is None:
         return {}
-    path = Path(name)
-    try:
-        return parse_properties(path.read_bytes())
-    except OSError as error:
-        raise UsageError(f"CALL {call.procedure.name}: the properties file {name} cannot be read: {error}") from error
+    return parse_properties(read_named_file(name, "properties file"))
 
 
 PROCEDURES: Final = (

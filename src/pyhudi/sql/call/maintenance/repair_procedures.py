@@ -7,11 +7,10 @@ Rules: `RepairAddpartitionmetaProcedure`, `RepairMigratePartitionMetaProcedure`,
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
-from pyhudi.errors import UsageError
 from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
+from pyhudi.storage.named_files import read_named_file
 
 
 def _add_metafiles(call: ProcedureCall) -> Iterator[Row]:
@@ -27,11 +26,7 @@ def _migrate_metafiles(call: ProcedureCall) -> Iterator[Row]:
 
 
 def _overwrite_properties(call: ProcedureCall) -> Iterator[Row]:
-    path = Path(str(call.text("new_props_file_path")))
-    try:
-        new = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"CALL {call.procedure.name}: {path} cannot be read: {error}") from error
+    new = read_named_file(str(call.text("new_props_file_path")), "properties file")
     for one in call.open().services.overwrite_properties(new):
         yield one.name, "null" if one.old is None else one.old, "null" if one.new is None else one.new
 

@@ -1,0 +1,46 @@
+"""Files of settings that a person names: properties, policies, schemas, scripts. They are no part of a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyhudi.errors import UsageError
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.open_storage import open_storage
+
+
+def read_named_file(path: str, noun: str) -> bytes:
+    """Return the content of a file.
+
+    Args:
+        path: a path, or a URI as Hadoop takes it (`file:///etc/clean.properties`, `s3a://bucket/clean.properties`).
+        noun: what messages call the file.
+
+    Raises:
+        UsageError: there is no such file, or it cannot be read.
+        StorageError: the storage does not answer.
+    """
+    folder, slash, name = path.rpartition("/")
+    storage = open_storage(f"{folder}{slash}" if folder.endswith(":") or not folder else folder) if slash else LocalStorage(".")
+    try:
+        if isinstance(storage, LocalStorage):  # whose `read` follows no links; settings often are links, as those that Kubernetes mounts
+            return Path(storage.root, name).read_bytes()
+        return storage.read(name)
+    except FileNotFoundError:
+        raise UsageError(f"the {noun} {path} does not exist") from None
+    except OSError as error:
+        raise UsageError(f"the {noun} {path} cannot be read: {error.strerror or error}") from error
+
+
+def read_named_text(path: str, noun: str) -> str:
+    """Return the same as text, which is UTF-8, without what editors of Windows add: the byte order mark, and carriage returns.
+
+    Raises:
+        UsageError: as above, or the file is no text in UTF-8.
+        StorageError: the storage does not answer.
+    """
+    try:
+        text = read_named_file(path, noun).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"the {noun} {path} is no text in UTF-8: {error.reason} at byte {error.start}") from error
+    return text.replace("\r\n", "\n")
