@@ -102,7 +102,7 @@ def test_failures_end_the_run_unless_they_are_ignored(tmp_path: Path) -> None:
     assert (rows(goes_on, tmp_path), goes_on.returncode) == (["1", "2", "3"], 0)
     lost = shell(tmp_path, *IN_MEMORY, "-f", "lost.sql")
     assert (rows(lost, tmp_path), lost.returncode) == (["0"], 1)
-    assert "error: nowhere.sql: No such file" in lost.stderr
+    assert "error: the file of statements nowhere.sql does not exist" in lost.stderr
 
 
 def test_errors_of_jobs_are_told_without_a_stack(tmp_path: Path) -> None:
