@@ -49,9 +49,9 @@ class _Loader(yaml.SafeLoader):
     """Makes plain values only, and refuses a key that is stated twice, of which PyYAML would take the last one."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen = set[str]()
+        visited = set[str]()
         for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
-            if key.value in seen:
+            if key.value in visited:
                 raise yaml.constructor.ConstructorError(None, None, f"'{key.value}' is stated twice", key.start_mark)
-            seen.add(key.value)
+            visited.add(key.value)
         return super().construct_mapping(node, deep=deep)
