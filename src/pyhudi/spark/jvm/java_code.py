@@ -26,7 +26,8 @@ from pyhudi.spark.jvm.jvm import JavaObject
 SOURCE = "hudi.DefaultSource"
 _FORMAT = "hudi.SkeletonFormat"
 _JAR = "hudi.ExecutorJar"
-#: The classes of the format, each in a file of its own.
+#: The classes of the source and those of the format, each in a file of its own.
+_OF_SOURCE = (SOURCE, "hudi.HudiFiles", "hudi.RefusedCommands", "hudi.ScanOfTable", "hudi.UnresolvedFiles")
 _OF_FORMAT = (_FORMAT, _JAR, "hudi.ColumnPlan", "hudi.Skeleton", "hudi.SkeletonReader", "hudi.SkeletonRows")
 
 
@@ -75,7 +76,7 @@ def skeleton_format(session: SparkSession) -> JavaObject:
 
 @lru_cache(maxsize=2)
 def _source(java: JavaObject, gateway: JavaObject) -> JavaObject:
-    _compiled(java, gateway, (SOURCE,), "names of Hudi tables cannot be resolved")
+    _compiled(java, gateway, _OF_SOURCE, "names of Hudi tables cannot be resolved")
     return jvm.class_in(java, SOURCE)()
 
 

@@ -1,6 +1,6 @@
 """The files of a snapshot as Spark's `FileIndex`: Spark's own Parquet scan asks it, while planning, what to read.
 
-The class `HudiFiles` in the JVM precedes it, and answers by itself which of two read the same files (`java/hudi/DefaultSource.java`).
+The class `HudiFiles` in the JVM precedes it, and answers by itself which of two read the same files (`java/hudi/HudiFiles.java`).
 Spark calls these methods through py4j, on the driver only; tasks get names and sizes of files. Partition filters
 arrive with the call, whenever the user added them, so a partition that they exclude is never listed. Design:
 docs/design/0020-spark-scan.md.
