@@ -1,15 +1,17 @@
 """Synchronisation of a table of many partitions with a real Hive metastore, and then of one new partition.
 
-    python -m bench.kernels.catalog_sync --work <scratch folder> [--partitions N]
+    python -m bench.kernels.catalog_sync --work <scratch folder> [--partitions N] [--warm N] [--rounds N]
 
-Beside it the calls alone: as many partitions of the same form, added to another table in one connection, a thousand at a time. The
-metastore is the one of PySpark's jars on a Derby database; a first round on a small table has warmed it up.
+Beside it, in turns, the calls alone: as many partitions of the same form, added to another table in one connection, a thousand at a
+time. The metastore is the one of PySpark's jars on a Derby database, and needs a quarter of the processor time once Java has compiled it:
+`--warm` says how many partitions of other tables it has stored before. Processor times are those of this process and of the metastore's.
 """
 
 from __future__ import annotations
 
 import argparse
 import copy
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -24,7 +26,7 @@ from tests.servers.java_server import free_port, hive_metastore
 
 SCHEMA = pa.schema({"id": pa.int64(), "part": pa.string(), "value": pa.float64()})
 HIVE = "hoodie.datasource.hive_sync"
-WARM, CALL = 500, 1000
+CALL = 1000
 
 
 def main() -> None:
@@ -32,18 +34,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--partitions", type=int, default=10_000)
+    parser.add_argument("--warm", type=int, default=500)
+    parser.add_argument("--rounds", type=int, default=1)
     arguments = parser.parse_args()
-    work = arguments.work / "catalog-sync"
+    work, count = arguments.work / "catalog-sync", arguments.partitions
     shutil.rmtree(work, ignore_errors=True)
     with hive_metastore(work / "metastore", free_port()) as uri:
-        synchronise(new_table(work / "warm", WARM), uri)
-        table = new_table(work / "table", arguments.partitions)
-        print(f"{arguments.partitions} partitions: {timed(lambda: synchronise(table, uri)):.2f} s")
-        print(f"the calls alone, one connection: {timed(lambda: add_alone(uri, arguments.partitions)):.2f} s")
+        synchronise(new_table(work / "warm", arguments.warm), uri)
+        for number in range(arguments.rounds):
+            table = new_table(work / f"table{number}", count)
+            show(f"{count} partitions", lambda: synchronise(table, uri))  # noqa: B023 - called at once
+            show("the calls alone, one connection", lambda: add_alone(uri, table.config.name, count))  # noqa: B023 - called at once
         for number in range(3):
-            table.upsert(rows(range(arguments.partitions + number, arguments.partitions + number + 1)))
-            print(f"one new partition: {timed(lambda: synchronise(table, uri)):.3f} s")
-        print(f"nothing new: {timed(lambda: synchronise(table, uri)):.3f} s")
+            table.upsert(rows(range(count + number, count + number + 1)))
+            show("one new partition", lambda: synchronise(table, uri))
+        show("nothing new", lambda: synchronise(table, uri))
 
 
 def new_table(path: Path, partitions: int) -> HudiTable:
@@ -63,32 +68,41 @@ def synchronise(table: HudiTable, uri: str) -> None:
     table.services.sync(options={f"{HIVE}.metastore.uris": uri, f"{HIVE}.database": "bench"})
 
 
-def add_alone(uri: str, count: int) -> None:
-    """Add partitions like those of the table `table` to another table of the catalog."""
+def add_alone(uri: str, name: str, count: int) -> None:
+    """Add partitions like those of a table to another table of the catalog."""
     client = connect([uri])
     try:
-        table = client.calls.get_table("bench", "table")
-        table.tableName, location = "alone", table.sd.location
+        table = client.calls.get_table("bench", name)
+        serde = client.calls.get_partitions("bench", name, 1)[0].sd.serdeInfo
+        table.tableName, location = f"{name}_alone", table.sd.location
         client.calls.create_table(table)
         for begin in range(0, count, CALL):
-            made = [partition(client.types, table, location, number) for number in range(begin, min(begin + CALL, count))]
+            made = [partition(client.types, table, serde, location, number) for number in range(begin, min(begin + CALL, count))]
             client.calls.add_partitions(made)
     finally:
         client.close()
 
 
-def partition(types: Any, table: Any, location: str, number: int) -> Any:
+def partition(types: Any, table: Any, serde: Any, location: str, number: int) -> Any:
     """Return a partition as a sync makes it."""
     storage = copy.copy(table.sd)
-    storage.location = f"{location}/p{number:06}"
-    return types.Partition([f"p{number:06}"], "bench", "alone", sd=storage, parameters={})
+    storage.location, storage.serdeInfo = f"{location}/p{number:06}", serde
+    return types.Partition([f"p{number:06}"], "bench", table.tableName, sd=storage, parameters={})
 
 
-def timed(action: Callable[[], object]) -> float:
-    """Return the seconds of an action."""
-    started = time.perf_counter()
+def show(what: str, action: Callable[[], object]) -> None:
+    """Run an action and print its times."""
+    started, own, server = time.perf_counter(), time.process_time(), of_metastore()
     action()
-    return time.perf_counter() - started
+    elapsed, own, server = time.perf_counter() - started, time.process_time() - own, of_metastore() - server
+    print(f"{what}: {elapsed:.3f} s; processor time {own:.3f} here, {server:.2f} in the metastore", flush=True)
+
+
+def of_metastore() -> float:
+    """Return the seconds of processor time of this process's children, of which the metastore is the only one."""
+    ids = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    fields = [Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split() for one in ids]
+    return sum(int(one[11]) + int(one[12]) for one in fields) / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":

@@ -47,6 +47,19 @@ def test_properties_of_the_serde_that_another_changed(filled: Synced) -> None:
     assert filled.entry("trips").sd.serdeInfo.parameters == expected
 
 
+def test_partitions_have_the_serde_properties_of_the_user_and_not_those_of_the_table(synced: Callable[..., Synced]) -> None:
+    one = fill(synced(options={f"{HIVE}.serde_properties": "theirs=1"}))
+    one.sync()
+    client = one.client()
+    try:
+        partitions = client.calls.get_partitions(one.database, "trips", -1)
+    finally:
+        client.close()
+    assert [partition.sd.serdeInfo.parameters for partition in partitions] == [{"theirs": "1"}, {"theirs": "1"}]
+    assert {partition.sd.serdeInfo.serializationLib for partition in partitions} == {one.entry("trips").sd.serdeInfo.serializationLib}
+    assert one.entry("trips").sd.serdeInfo.parameters["path"] == one.table.storage.uri
+
+
 COMMENTS = ['it\'s "quoted" `so`', "back\\slash; -- $x {y}", "two\nlines", "ø, 名, \u00e9"]
 
 

@@ -22,6 +22,9 @@ from pyhudi.sync.hive_entry import EXTERNAL, MANAGED, entry_of, partition_name
 _SMALL_BATCH: Final = 100
 #: The metastore shall not list the files of the table to count them.
 _NO_STATISTICS: Final = {"DO_NOT_UPDATE_STATS": "true"}
+#: Serde properties of a table that say nothing of a partition: two are Spark's, which reads them from the table. A metastore stores each
+#: property of a partition as a row of its own, after looking whether it is there, and needs a quarter less time without these.
+_OF_TABLE: Final = frozenset({"path", "hoodie.query.as.ro.table", "serialization.format"})
 DESCRIPTION: Final = "automatically created by hoodie"
 
 _Item = TypeVar("_Item")
@@ -123,9 +126,11 @@ class HiveMetastore:
     def add_partitions(self, name: str, partitions: Mapping[Values, str]) -> None:
         """Add partitions."""
         table = self._required(name)
+        serde = copy.copy(table.sd.serdeInfo)
+        serde.parameters = {key: text for key, text in (serde.parameters or {}).items() if key not in _OF_TABLE}
 
         def add(client: MetastoreClient, batch: Sequence[tuple[Values, str]]) -> None:
-            made = [self._partition(table, values, location) for values, location in batch]
+            made = [self._partition(table, serde, values, location) for values, location in batch]
             request = self._types.AddPartitionsRequest(self._database, name, made, ifNotExists=True, needResult=False)
             action = f"adding {len(made)} partition(s) to {self._database}.{name}"
             client.repeat(action, lambda: client.calls.add_partitions_req(request))
@@ -208,9 +213,9 @@ class HiveMetastore:
     def _fields(self, columns: Sequence[CatalogColumn]) -> list[Any]:
         return [self._types.FieldSchema(column.name, column.type, column.comment) for column in columns]
 
-    def _partition(self, table: Any, values: Values, location: str) -> Any:
+    def _partition(self, table: Any, serde: Any, values: Values, location: str) -> Any:
         storage = copy.copy(table.sd)  # a copy each: a shared one would give every partition the last location
-        storage.location = location
+        storage.location, storage.serdeInfo = location, serde
         return self._types.Partition(list(values), self._database, table.tableName, sd=storage, parameters={})
 
     def _partitions(self, table: Any, among: Collection[Values] | None) -> Iterator[Any]:
