@@ -18,6 +18,7 @@ from pyhudi.codec.parquet.spliced_file import ParquetSource
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.base_file import stored_groups
 from pyhudi.kernels.base_file.page_rows import PageRows
+from pyhudi.kernels.base_file.stored_groups import StoredGroups
 from pyhudi.kernels.tasks.splicing_writer import SplicingFileWriter
 from pyhudi.storage.memory_storage import MemoryStorage
 from tests.unit.kernels.conftest import SMALL_FILTER, Group, keyed, record_context_of
@@ -132,15 +133,23 @@ def check_pages(data: bytes, parquet: pq.ParquetFile) -> None:
 CHANGES = st.lists(st.tuples(st.integers(0, ROWS + 30), st.booleans()), max_size=12, unique_by=lambda change: change[0])
 
 
+def with_positions(rows: pa.Table, group: Group) -> pa.Table:
+    """Return rows with the row of each record in the file of a group, as an index tells it."""
+    stored = parquet_of(group)[1].read(["_hoodie_record_key"]).column(0).combine_chunks()
+    return rows.append_column("_pyhudi_position", pc.index_in(rows.column("_hoodie_record_key"), value_set=stored).cast(pa.int64()))
+
+
 @settings(max_examples=10, deadline=None)
-@given(st.integers(0, 1), st.lists(CHANGES, min_size=1, max_size=3), st.booleans())
-def test_rows_footers_and_statistics_are_those_of_a_whole_rewrite(context: int, rounds: list[list[tuple[int, bool]]], append: bool) -> None:
+@given(st.integers(0, 1), st.lists(CHANGES, min_size=1, max_size=3), st.booleans(), st.booleans())
+def test_rows_footers_and_statistics_are_those_of_a_whole_rewrite(
+    context: int, rounds: list[list[tuple[int, bool]]], append: bool, located: bool
+) -> None:
     plain, copying = copy_of(FIRST_FILES[context]), copy_of(FIRST_FILES[context])
     patch = pytest.MonkeyPatch()
     for version, changes in enumerate(rounds, 1):
         rows = with_deletes(rows_of([number for number, _ in changes], version), {number for number, deleted in changes if deleted})
         stats = plain.write(rows, append_only=append).stat
-        copies(copying, rows, patch, append_only=append)
+        copies(copying, with_positions(rows, copying) if located and not append else rows, patch, append_only=append)
         assert copying.base is not None
         _, one = parquet_of(plain)
         data, other = parquet_of(copying)
@@ -158,6 +167,33 @@ def test_only_row_groups_with_a_changed_key_are_encoded_again(monkeypatch: pytes
     assert copies(group, rows_of([0, ROWS - 1], 1), monkeypatch) == [*range(1, groups - 1)]
     assert copies(group, rows_of([], 2), monkeypatch, append_only=True)  # a rewritten file is copied once more
     assert copies(group, rows_of([*range(ROWS)], 3), monkeypatch) == []
+
+
+def group_of_lasting_filter() -> Group:
+    """Return a group whose bloom filter never begins again, which would read all keys."""
+    group = Group(CONTEXTS[0], settings=replace(SETTINGS, bloom_fits=False, row_group_bytes=group_bytes()))
+    group.write(rows_of([*range(ROWS)], 0))
+    return group
+
+
+def test_no_key_is_read_where_positions_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    group = group_of_lasting_filter()
+    groups = parquet_of(group)[1].num_row_groups
+    rows = with_positions(rows_of([10, ROWS - 10], 1), group)
+    monkeypatch.setattr(StoredGroups, "keys", None)
+    monkeypatch.setattr(StoredGroups, "first_keys", None)
+    assert copies(group, rows, monkeypatch) == [*range(1, groups - 1)]
+    assert [row["id"] for row in group.read() if row["v"] and "of 1" in row["v"]] == [10, ROWS - 10]
+
+
+@pytest.mark.parametrize("deleted", [0, 99, ROWS - 1])
+def test_range_of_a_file_whose_row_groups_all_change_is_that_of_its_keys(deleted: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    group = group_of_lasting_filter()
+    rows = with_deletes(rows_of(sorted({*range(0, ROWS, 5), deleted, 999}), 1), {deleted})
+    assert copies(group, rows, monkeypatch) == []
+    keys = parquet_of(group)[1].read(["_hoodie_record_key"]).column(0)
+    footer = parquet_of(group)[1].metadata.metadata
+    assert {"min": footer[b"hoodie_min_record_key"].decode(), "max": footer[b"hoodie_max_record_key"].decode()} == pc.min_max(keys).as_py()
 
 
 def test_new_rows_join_a_small_last_row_group(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,13 +36,17 @@ def test_each_key_is_found_in_its_row_and_absent_ones_nowhere() -> None:
     assert find(storage, file, ["y", "zz", "a", "b", "aa"]) == [3, None, 0, 1, None]
 
 
-def test_key_that_is_asked_for_twice_is_answered_twice() -> None:
+@pytest.mark.parametrize("encoded_first", [100_000, 0], ids=["few keys", "many keys"])
+def test_key_that_is_asked_for_twice_is_answered_twice(encoded_first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "_ENCODED_FIRST", encoded_first)
     storage = MemoryStorage()
     (file,) = files_with(storage, ["a"])
     assert find(storage, file, ["a", "b", "a"]) == [0, None, 0]
 
 
-def test_key_that_stands_in_several_rows_has_no_row_of_its_own() -> None:
+@pytest.mark.parametrize("encoded_first", [100_000, 0], ids=["few keys", "many keys"])
+def test_key_that_stands_in_several_rows_has_no_row_of_its_own(encoded_first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "_ENCODED_FIRST", encoded_first)
     storage = MemoryStorage()
     (file,) = files_with(storage, ["a", "b", "a", "c"])
     assert find(storage, file, ["c", "a", "b", "d"]) == [3, SEVERAL, 1, None]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.merge.dedupe import precombine
-from pyhudi.kernels.merge.merge_join import IncomingRows
+from pyhudi.kernels.merge.merge_join import IncomingRows, MergedBatch
 from pyhudi.merge.merge_rules import RecordVersion, combine_versions, incoming_wins
 from pyhudi.schema.avro_arrow import arrow_to_avro
 from pyhudi.spec.table.merge_mode import MergeMode
@@ -85,3 +87,48 @@ def test_merging_into_a_file_does_what_the_rule_does(stored: list[dict[str, Any]
     assert batch.replacements.column("n").to_pylist() == replaced
     assert (batch.deleted, rows.late_dropped) == (deleted, late_dropped)
     assert rows.inserts().column("n").to_pylist() == inserted
+
+
+@settings(max_examples=60)
+@given(batches, one_of_each, modes, st.lists(st.sampled_from(["known", "several", "absent"]), min_size=3, max_size=3), st.integers(0, 12))
+def test_known_positions_change_nothing(
+    stored: list[dict[str, Any]], incoming: list[dict[str, Any]], mode: MergeMode, told: list[str], cut: int
+) -> None:
+    context = RecordContext("t", SCHEMA, arrow_to_avro(SCHEMA, "t"), ORDERING, mode)
+    keys = [entry["_hoodie_record_key"] for entry in stored]
+    positions = [position_of(entry["_hoodie_record_key"], keys, what) for entry, what in zip(incoming, told, strict=False)]
+    plain = table_of(incoming)
+    located = plain.append_column("_pyhudi_position", pa.array(positions, pa.int64()))
+    old = table_of(stored).drop_columns("_pyhudi_delete")
+    results = []
+    for rows in (IncomingRows(plain, context), IncomingRows(located, context)):
+        merged = [rows.merge(old.slice(begin, count), begin) for begin, count in ((0, cut), (cut, None)) if begin <= len(stored)]
+        results.append(([values_of(one) for one in merged], str(rows.inserts().to_pylist()), rows.late_dropped))
+    assert results[0] == results[1]
+
+
+def position_of(key: str, keys: list[str], what: str) -> int | None:
+    """Return what an index may say of a key in a file that holds these keys."""
+    if keys.count(key) > 1 or (key in keys and what == "several"):
+        return -1
+    return keys.index(key) if key in keys and what == "known" else None
+
+
+def values_of(merged: MergedBatch) -> tuple[str, str, int, list[int]]:
+    return str(merged.retained.to_pylist()), str(merged.replacements.to_pylist()), merged.deleted, merged.order.tolist()
+
+
+@pytest.mark.parametrize("position", [1, 7], ids=["another row", "no row"])
+def test_position_of_another_record_is_an_error(position: int) -> None:
+    context = RecordContext("t", SCHEMA, arrow_to_avro(SCHEMA, "t"), (), MergeMode.COMMIT_TIME_ORDERING)
+    entry = {"ts": 1.0, "tie": "a", "_hoodie_is_deleted": False, "_pyhudi_delete": False}
+    old = table_of([{**entry, "_hoodie_record_key": key} for key in ("k1", "k2")]).drop_columns("_pyhudi_delete")
+    new = table_of([{**entry, "_hoodie_record_key": "k1"}])
+    rows = IncomingRows(new.append_column("_pyhudi_position", pa.array([position])), context)
+    with pytest.raises(CorruptTableError, match="run the write again"):
+        _merge_all(rows, old)
+
+
+def _merge_all(rows: IncomingRows, old: pa.Table) -> None:
+    rows.merge(old)
+    rows.inserts()

@@ -51,6 +51,7 @@ class BaseFileWriter:
         self._waiting: list[pa.Table] = []
         self._waiting_bytes = 0
         self._keys = KeyRange()
+        self._has_stored_range = False
         self.event_times = None if context.event_time_field is None else EventTimes(context.event_time_field)
         self.rows = 0
 
@@ -75,6 +76,11 @@ class BaseFileWriter:
             if self._waiting_bytes >= group_bytes:
                 self._write_group(whole=False)
 
+    def take_stored_range(self, bounds: tuple[str, str]) -> None:
+        """Take the least and the greatest key of the file before into the range; rows of known keys say nothing more of it then."""
+        self._keys.include(*bounds)
+        self._has_stored_range = True
+
     def __enter__(self) -> Self:
         return self
 
@@ -92,7 +98,7 @@ class BaseFileWriter:
         if self._filter is not None:
             self._filter.add(keys, stored=known_keys)
         self.rows += len(keys)
-        if self._context.virtual_key is None:
+        if self._context.virtual_key is None and not (known_keys and self._has_stored_range):
             self._keys.extend(keys)
 
     def _finish(self) -> None:

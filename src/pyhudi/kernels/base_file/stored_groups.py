@@ -89,6 +89,13 @@ class StoredGroups:
         with corrupt_as_error(self.storage, self._path):
             return _keys_of(self._parquet, number, self.source.what)
 
+    def first_keys(self, number: int, count: int) -> pa.ChunkedArray:
+        """Return up to `count` record keys of a row group, the first ones."""
+        with corrupt_as_error(self.storage, self._path):
+            for batch in self._parquet.iter_batches(count, row_groups=[number], columns=[RECORD_KEY], use_threads=False):
+                return pa.chunked_array([batch.column(0)])
+        return pa.chunked_array([], pa.string())
+
     def has_columns_of(self, context: RecordContext) -> bool:
         """Tell whether the file has the columns of a new file, in their order and of their types."""
         stored = self._parquet.schema.to_arrow_schema()

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.arrays.array_types import Indices
+from pyhudi.kernels.arrays.key_bytes import sharing_a_hash
 from pyhudi.kernels.base_file.base_file import FOOTER_MAX_KEY, FOOTER_MIN_KEY
 from pyhudi.kernels.base_file.bloom_probe import may_hold_keys
 from pyhudi.kernels.base_file.page_rows import PageRows
@@ -75,13 +76,21 @@ def find_keys(
         footer = footer_entries(fragment, storage, file.path)
         candidates = _within_range(footer, keys, precheck)[0]
         # Of many keys few may be in this file: what is done with each of them comes after its footer was asked.
-        encoded = (keys if len(candidates) == len(keys) else keys.take(pa.array(candidates))).dictionary_encode()
-        if not _may_hold(storage, file, fragment, footer, encoded.dictionary, precheck):
+        distinct, number_of_key = _distinct(keys if len(candidates) == len(keys) else keys.take(pa.array(candidates)))
+        if not _may_hold(storage, file, fragment, footer, distinct, precheck):
             return pa.nulls(len(keys), pa.int64())
-        rows, numbers = _search(storage, file, fragment, encoded.dictionary, virtual_key)
+        rows, numbers = _search(storage, file, fragment, distinct, virtual_key)
     result = np.full(len(keys), _ABSENT, np.int64)
-    result[candidates] = _row_by_key(rows, numbers, len(encoded.dictionary))[encoded.indices.to_numpy()]
+    result[candidates] = _row_by_key(rows, numbers, len(distinct))[number_of_key]
     return pa.array(result, mask=result == _ABSENT)
+
+
+def _distinct(keys: pa.StringArray) -> tuple[pa.StringArray, Indices | slice]:
+    """Return the distinct ones of some keys, and for each key the number of the one that equals it."""
+    if not len(sharing_a_hash(keys)):
+        return keys, slice(None)
+    encoded = keys.dictionary_encode()
+    return encoded.dictionary, encoded.indices.to_numpy()
 
 
 def _row_by_key(rows: Indices, numbers: Indices, count: int) -> Indices:

@@ -10,15 +10,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.arrays.array_types import Indices, Mask
 from pyhudi.kernels.arrays.ordering_columns import at_least, check_orderable, ordering_columns
 from pyhudi.kernels.base_file.base_file import RecordContext
-from pyhudi.kernels.base_file.write_columns import commit_time_deletes, marked_deletes
+from pyhudi.kernels.base_file.write_columns import POSITION_COLUMN, commit_time_deletes, marked_deletes
+from pyhudi.kernels.merge.incoming_positions import IncomingPositions
 from pyhudi.kernels.merge.partial_merge_incoming import merge_pairs
 from pyhudi.schema.meta_columns import RECORD_KEY
 
 #: Runs of rows that are, on the average, longer than this are put together as they are; shorter ones are copied.
-_ROWS_IN_RUN: Final = 1_000
+_ROWS_IN_RUN: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +42,29 @@ class IncomingRows:
 
     def __init__(self, rows: pa.Table, context: RecordContext) -> None:
         self._context = context
-        self._rows = rows.combine_chunks()
+        self._positions = IncomingPositions.of(rows)
+        self._rows = rows.select([name for name in rows.schema.names if name != POSITION_COLUMN]).combine_chunks()
         self._keys = _one_chunk(self._rows.column(RECORD_KEY))
+        self._searched_keys = self._keys.take(pa.array(self._positions.others)) if len(self._positions.numbers) else self._keys
         check_orderable(context.schema, context.compared_fields)
         self._hard_deletes = commit_time_deletes(self._rows)
         self._deletes = self._hard_deletes | marked_deletes(self._rows, context)
         self._met = np.zeros(rows.num_rows, bool)
         self._effective = np.zeros(rows.num_rows, bool)
 
-    def merge(self, batch: pa.Table) -> MergedBatch:
-        """Merge one batch of the old file. `batch` holds the record key and the columns of the table."""
-        indices = pc.index_in(batch.column(RECORD_KEY), value_set=self._keys)
-        old_rows = np.flatnonzero(pc.is_valid(indices).to_numpy())
+    def merge(self, batch: pa.Table, begin: int = 0) -> MergedBatch:
+        """Merge one batch of the old file.
+
+        Args:
+            batch: the record key and the columns of the table.
+            begin: the number of its first row in the file.
+
+        Raises:
+            CorruptTableError: the file is not the one in which the index has found the records.
+        """
+        old_rows, new_rows = self._pairs(batch.column(RECORD_KEY), begin)
         if not len(old_rows):
             return MergedBatch(batch, self._rows.slice(0, 0), 0, np.arange(batch.num_rows))
-        new_rows = indices.drop_null().to_numpy().astype(np.int64)
         self._met[new_rows] = True
         if self._context.mixes_versions:
             return self._merge_versions(batch, old_rows, new_rows)
@@ -66,14 +76,44 @@ class IncomingRows:
         return _replaced(batch, old_rows, is_delete, replacements)
 
     def inserts(self) -> pa.Table:
-        """The rows that met no old row and are not deletes; to be asked once the old file is through."""
+        """The rows that met no old row and are not deletes; to be asked once the old file is through.
+
+        Raises:
+            CorruptTableError: as `merge`.
+        """
+        if not self._met[self._positions.numbers].all():
+            raise self._other_file()
         new = ~self._met & ~self._deletes
         return self._rows if new.all() else self._rows.filter(pa.array(new))
+
+    def _pairs(self, stored_keys: pa.ChunkedArray, begin: int) -> tuple[Indices, Indices]:
+        """Return the rows of a batch, ascending, whose records come in, and the numbers of their incoming rows."""
+        old_rows, new_rows = self._positions.between(begin, begin + len(stored_keys))
+        if len(old_rows):
+            held, expected = stored_keys.take(pa.array(old_rows)), self._keys.take(pa.array(new_rows))
+            if not pc.all(pc.equal(held, expected)).as_py():
+                raise self._other_file()
+        if not len(self._searched_keys):
+            return old_rows, new_rows
+        indices = pc.index_in(stored_keys, value_set=self._searched_keys)
+        searched_rows = np.flatnonzero(pc.is_valid(indices).to_numpy())
+        searched_numbers = indices.drop_null().to_numpy().astype(np.int64)
+        if not len(self._positions.numbers):
+            return searched_rows, searched_numbers
+        rows = np.concatenate([old_rows, searched_rows])
+        order = np.argsort(rows)
+        return rows[order], np.concatenate([new_rows, self._positions.others[searched_numbers]])[order]
 
     @property
     def late_dropped(self) -> int:
         """How many incoming rows came too late to have an effect."""
         return int((self._met & ~self._effective).sum())
+
+    def _other_file(self) -> CorruptTableError:
+        return CorruptTableError(
+            f"A base file of table '{self._context.name}' was changed while it was rewritten: it does not hold the records where the index"
+            " has found them. Nothing was written; run the write again."
+        )
 
     def _merge_versions(self, batch: pa.Table, old_rows: Indices, new_rows: Indices) -> MergedBatch:
         """Merge where rows take values from both sides."""

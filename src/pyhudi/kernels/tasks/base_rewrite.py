@@ -15,6 +15,7 @@ from pyhudi.kernels.base_file.bloom_columns import KeyFilter
 from pyhudi.kernels.base_file.read_base import iter_base_file
 from pyhudi.kernels.base_file.stored_groups import StoredGroups, open_groups
 from pyhudi.kernels.keys.key_kernels import with_computed_keys
+from pyhudi.kernels.merge.incoming_positions import IncomingPositions
 from pyhudi.kernels.merge.touched_groups import unchanged_groups
 from pyhudi.kernels.tasks.splicing_writer import SplicingFileWriter
 from pyhudi.schema.meta_columns import COMMIT_SEQNO, COMMIT_TIME, RECORD_KEY
@@ -33,8 +34,10 @@ def open_rewrite(
     file_name: str,
     output: BinaryIO,
     incoming: pa.Table | None,
-) -> Iterator[tuple[BaseFileWriter, Iterator[pa.Table]]]:
+) -> Iterator[tuple[BaseFileWriter, Iterator[tuple[int, pa.Table]]]]:
     """Return the writer of the new file, and the old rows that are to be merged and appended one piece after the other.
+
+    Each piece comes with the number that its first row has in the file before.
 
     Row groups that are copied are written while the old rows are read: each piece must be appended before the next one is read.
 
@@ -57,11 +60,13 @@ def open_rewrite(
         unchanged = {} if stored is None or context.event_time_field is not None else _unchanged(stored, incoming, bounds)
         if stored is None or not unchanged:
             with BaseFileWriter(output, context, settings, keys) as writer:
+                if bounds is not None:
+                    writer.take_stored_range(bounds)
                 yield writer, _old_rows(storage, context, base, 0 if incoming is None else incoming.num_rows)
         else:
             with SplicingFileWriter(output, context, settings, keys, stored, file_name) as splicing:
                 if bounds is not None:
-                    splicing.include_bounds(bounds)
+                    splicing.take_stored_range(bounds)
                 yield splicing, _changed_rows(stored, unchanged, splicing)
 
 
@@ -75,27 +80,32 @@ def _lasting_bounds(stored: StoredGroups, incoming: pa.Table | None, keys: KeyFi
     bounds = stored.key_bounds()
     if bounds is None or incoming is None:
         return bounds
-    changed = pc.is_in(pa.array(bounds), value_set=incoming.column(RECORD_KEY).combine_chunks())
-    return None if pc.any(changed).as_py() else bounds
+    changed = pc.is_in(incoming.column(RECORD_KEY), value_set=pa.array(bounds))
+    return None if pc.any(changed, min_count=0).as_py() else bounds
 
 
 def _unchanged(stored: StoredGroups, incoming: pa.Table | None, bounds: tuple[str, str] | None) -> Mapping[int, pa.ChunkedArray | None]:
     reads_keys = bounds is None
     if incoming is None:
         return {number: stored.keys(number) if reads_keys else None for number in stored.full_groups}
-    return unchanged_groups(stored, incoming.column(RECORD_KEY).combine_chunks(), reads_keys=reads_keys)
+    keys, positions = incoming.column(RECORD_KEY).combine_chunks(), IncomingPositions.of(incoming)
+    return unchanged_groups(stored, keys, positions, reads_keys=reads_keys)
 
 
-def _changed_rows(stored: StoredGroups, unchanged: Mapping[int, pa.ChunkedArray | None], writer: SplicingFileWriter) -> Iterator[pa.Table]:
+def _changed_rows(
+    stored: StoredGroups, unchanged: Mapping[int, pa.ChunkedArray | None], writer: SplicingFileWriter
+) -> Iterator[tuple[int, pa.Table]]:
     """Yield the rows of the row groups that change, a row group at a time, and copy the others in between."""
-    for number in range(len(stored.rows)):
+    begin = 0
+    for number, rows in enumerate(stored.rows):
         if number in unchanged:
             writer.copy_group(number, unchanged[number])
-        elif stored.rows[number]:
-            yield pa.concat_tables(stored.batches(number))
+        elif rows:
+            yield begin, pa.concat_tables(stored.batches(number))
+        begin += rows
 
 
-def _old_rows(storage: Storage, context: RecordContext, base: BaseFile, at_least: int) -> Iterator[pa.Table]:
+def _old_rows(storage: Storage, context: RecordContext, base: BaseFile, at_least: int) -> Iterator[tuple[int, pa.Table]]:
     """Yield the rows of the file before: the data, and the meta columns that stay as they are.
 
     They come in pieces of `at_least` rows or more: each piece looks up its keys in a table of all incoming keys, and
@@ -103,12 +113,12 @@ def _old_rows(storage: Storage, context: RecordContext, base: BaseFile, at_least
     """
     columns = [COMMIT_TIME, COMMIT_SEQNO, RECORD_KEY, *context.schema.names]
     waiting: list[pa.Table] = []
-    rows = 0
+    begin = rows = 0
     for batch in iter_base_file(storage, base, context.schema, columns, dictionaries=[COMMIT_TIME]):
         waiting.append(with_computed_keys(pa.Table.from_batches([batch]), context.virtual_key))
         rows += batch.num_rows
         if rows >= at_least:
-            yield pa.concat_tables(waiting)
-            waiting, rows = [], 0
+            yield begin, pa.concat_tables(waiting)
+            begin, waiting, rows = begin + rows, [], 0
     if waiting:
-        yield pa.concat_tables(waiting)
+        yield begin, pa.concat_tables(waiting)

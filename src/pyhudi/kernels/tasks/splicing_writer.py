@@ -82,10 +82,6 @@ class SplicingFileWriter(CopyingFileWriter):
         super().__init__(output, context, settings, keys, stored.source, file_name)
         self._stored = stored
 
-    def include_bounds(self, bounds: tuple[str, str]) -> None:
-        """Take the least and the greatest key of the row groups that are copied into the range of the file."""
-        self._keys.include(*bounds)
-
     def copy_group(self, number: int, keys: pa.ChunkedArray | None) -> None:
         """Copy a row group of the file before, whose bloom filter has its keys; they are None if the range does without them, too.
 

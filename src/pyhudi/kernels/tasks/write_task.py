@@ -120,8 +120,8 @@ def run_write_task(
         context: what the rows of the table look like and how they merge.
         settings: how base files are written.
         task: which file to write, on top of which.
-        rows: the record key, the data columns, and optionally a boolean `_pyhudi_delete`; keys are unique unless
-        `append_only`.
+        rows: the record key, the data columns, and optionally a boolean `_pyhudi_delete` and the `_pyhudi_position` of the record in the
+            base file; keys are unique unless `append_only`.
 
     Raises:
         SchemaError: a row does not fit the table.
@@ -168,7 +168,7 @@ def _write(
     with open_rewrite(storage, context, settings, task.base, str(task.file_name), output, incoming) as (writer, old):
         if incoming is not None:
             return _merge(context, writer, stamp, old, incoming, log), writer
-        for batch in old:
+        for _, batch in old:
             writer.append(stamp.carried_over(batch, context.file_schema), known_keys=True)
         return _create(context, writer, stamp, rows, log), writer
 
@@ -187,12 +187,17 @@ def _create(
 
 
 def _merge(
-    context: RecordContext, writer: BaseFileWriter, stamp: MetaColumnWriter, old: Iterator[pa.Table], rows: pa.Table, log: ChangeLog | None
+    context: RecordContext,
+    writer: BaseFileWriter,
+    stamp: MetaColumnWriter,
+    old: Iterator[tuple[int, pa.Table]],
+    rows: pa.Table,
+    log: ChangeLog | None,
 ) -> _Counts:
     counts = _Counts()
     incoming = IncomingRows(rows, context)
-    for batch in old:
-        merged = incoming.merge(batch)
+    for begin, batch in old:
+        merged = incoming.merge(batch, begin)
         rows_after = stamp.carried_over(merged.retained, context.file_schema)
         if merged.replacements.num_rows:
             replaced = stamp.new(merged.replacements, context.file_schema)

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from pyhudi.engine.engine_protocol import Engine, driver_host
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import UsageError
+from pyhudi.index.index_protocol import LookupContext
 from pyhudi.index.resolve_index import BatchKeys
 from pyhudi.index.rows import TaggedRows
 from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
@@ -147,7 +148,13 @@ def _tagged(stage: WriteStage, data: pa.Table) -> tuple[list[TaggedRows], TagOpt
     if stage.request.operation is not Operation.DELETE and (tagging.looks_up or tagging.precombine):
         require_columns(data.schema, stage.records.ordering_fields, "an ordering field", stage.table_config)
     parts = split_by_partition(dedupe_keys(keyed, tagging, stage.records))
-    return tag_rows(parts, tagging, stage.records, stage.lookup), tagging
+    return tag_rows(parts, tagging, stage.records, _with_positions(stage)), tagging
+
+
+def _with_positions(stage: WriteStage) -> LookupContext:
+    """Return where the index looks, which tells the rewrites of base files in which rows it has found the records."""
+    lookup = stage.lookup
+    return lookup if stage.table_config.is_merge_on_read else replace(lookup, positions=True)
 
 
 def _laid_out(stage: WriteStage, data: pa.Table) -> pa.Table:
