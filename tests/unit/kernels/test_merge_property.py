@@ -92,11 +92,11 @@ def test_merging_into_a_file_does_what_the_rule_does(stored: list[dict[str, Any]
 @settings(max_examples=60)
 @given(batches, one_of_each, modes, st.lists(st.sampled_from(["known", "several", "absent"]), min_size=3, max_size=3), st.integers(0, 12))
 def test_known_positions_change_nothing(
-    stored: list[dict[str, Any]], incoming: list[dict[str, Any]], mode: MergeMode, told: list[str], cut: int
+    stored: list[dict[str, Any]], incoming: list[dict[str, Any]], mode: MergeMode, states: list[str], cut: int
 ) -> None:
     context = RecordContext("t", SCHEMA, arrow_to_avro(SCHEMA, "t"), ORDERING, mode)
     keys = [entry["_hoodie_record_key"] for entry in stored]
-    positions = [position_of(entry["_hoodie_record_key"], keys, what) for entry, what in zip(incoming, told, strict=False)]
+    positions = [position_of(entry["_hoodie_record_key"], keys, what) for entry, what in zip(incoming, states, strict=False)]
     plain = table_of(incoming)
     located = plain.append_column("_pyhudi_position", pa.array(positions, pa.int64()))
     old = table_of(stored).drop_columns("_pyhudi_delete")

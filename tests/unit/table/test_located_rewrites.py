@@ -25,9 +25,9 @@ def test_upserts_and_deletes_change_every_row_of_a_key(index: str, tmp_path: Pat
     init = IncomingRows.__init__
 
     def note(incoming: IncomingRows, rows: pa.Table, context: object) -> None:
-        found = IncomingPositions.of(rows)
-        positions.append(found.positions.tolist())
-        others.append(len(found.others))
+        known = IncomingPositions.of(rows)
+        positions.append(known.positions.tolist())
+        others.append(len(known.others))
         init(incoming, rows, context)  # type: ignore[arg-type]
 
     monkeypatch.setattr(IncomingRows, "__init__", note)
