@@ -17,9 +17,12 @@ def is_left_over(name: str) -> bool:
     return name.startswith(".") and name.endswith(".tmp")
 
 
-def remove_left_overs(storage: Storage, folders: Iterable[str]) -> int:
-    """Delete the unfinished files of these folders and return their number. The caller holds the lock, so nobody
+def remove_left_overs(storage: Storage, folders: Iterable[str]) -> dict[str, list[str]]:
+    """Delete the unfinished files of these folders and return the names of the others by folder. The caller holds the lock, so nobody
     writes them.
     """
-    paths = [f"{folder}/{name}" for folder in folders for name in storage.file_names(folder) if is_left_over(name)]
-    return sum(storage.delete(path) for path in paths)
+    names = {folder: storage.file_names(folder) for folder in folders}
+    for folder, listed in names.items():
+        for name in filter(is_left_over, listed):
+            storage.delete(f"{folder}/{name}")
+    return {folder: [name for name in listed if not is_left_over(name)] for folder, listed in names.items()}

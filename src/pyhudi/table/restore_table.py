@@ -50,14 +50,14 @@ def restore(storage: Storage, clock: Clock, ids: Ids, target: str | None, *, dry
                     " come to its end first, table.services.restore()"
                 )
             if dry_run:
-                return planned_result(storage, "planned", plan.savepoint or "", plans_of(table, plan))
+                return planned_result(storage, "planned", plan.savepoint or "", plans_of(table, plan).values())
             return execute_restore(table, plan, begun)
         if target is None:
             raise UsageError(f"no restore of table {storage.uri} is pending: say to which commit, restore(to='...')")
         plan = plan_restore(table, target)
         if dry_run or not plan.instants:
             state = "planned" if plan.instants else "nothing to do"
-            return planned_result(storage, state, target, plans_of(table, plan))
+            return planned_result(storage, state, target, plans_of(table, plan).values())
         return execute_restore(table, plan)
 
 

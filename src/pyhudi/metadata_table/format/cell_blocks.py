@@ -41,10 +41,12 @@ class CellColumns:
         Raises:
             UsageError: a key is longer than a cell can hold.
         """
-        sizes = np.array([len(value) for value in self.values], np.int64)
-        tails = pa.array([KEY_TAIL + value + CELL_END for value in self.values], pa.binary())
         for start in range(0, len(self.rows), _AT_ONCE):
-            part, numbers = self.rows.slice(start, _AT_ONCE), self.which[start : start + _AT_ONCE]
+            part, which = self.rows.slice(start, _AT_ONCE), self.which[start : start + _AT_ONCE]
+            used, numbers = np.unique(which, return_inverse=True)  # values may be as many as keys
+            values = [self.values[number] for number in used.tolist()]
+            sizes = np.array([len(value) for value in values], np.int64)
+            tails = pa.array([KEY_TAIL + value + CELL_END for value in values], pa.binary())
             yield from _blocks(part.cast(pa.binary()), sizes[numbers], tails.take(pa.array(numbers)))
 
 

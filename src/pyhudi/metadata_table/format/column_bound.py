@@ -71,10 +71,17 @@ def decode_bound(wrapped: Any, kind: ValueType | None, info: str | None) -> tupl
     kind_of_wrapper = _BY_WRAPPER.get(str(name).rpartition(".")[2])
     if kind_of_wrapper is None:
         return None, None  # several values in one (ArrayWrapper): no single bound
-    value = fields["value"]
-    if kind is ValueType.DECIMAL:
-        value = _decimal(value, info)
-    return kind or kind_of_wrapper, value
+    return typed_bound(kind_of_wrapper, fields["value"], kind, info)
+
+
+def typed_bound(kind_of_wrapper: ValueType, value: Any, kind: ValueType | None, info: str | None) -> tuple[ValueType, object]:
+    """Return the type and the value of a bound in a wrapper for bounds of a type; `kind` is the type that its record names."""
+    return kind or kind_of_wrapper, _decimal(value, info) if kind is ValueType.DECIMAL else value
+
+
+def kind_of_wrapper(name: str) -> ValueType | None:
+    """Return the type of bounds in a wrapper whose record does not name one; None for no single bound."""
+    return _BY_WRAPPER.get(name)
 
 
 def encode_bound(value: object, kind: ValueType | None, info: str | None, *, with_type: bool) -> tuple[str, dict[str, object]] | None:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from pyhudi.cache import cached_property
 from pyhudi.engine.local_engine import LocalEngine
-from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.errors import UnsupportedError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.read_base import row_count
@@ -22,8 +22,10 @@ from pyhudi.metadata_table.format.index_definitions import IndexDefinition, load
 from pyhudi.metadata_table.format.metadata_settings import MetadataSettings
 from pyhudi.metadata_table.format.record import ColumnStats
 from pyhudi.metadata_table.indexes.file_stats import BoundTypes, file_stats
+from pyhudi.metadata_table.indexes.recorded_stats import RecordedStats
 from pyhudi.metadata_table.indexes.slice_changes import SliceRows
 from pyhudi.metadata_table.read.partition_reader import MetadataPartition, slices_by_data_partition
+from pyhudi.metadata_table.read.stats_records import stats_records
 from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
 from pyhudi.spec.actions.commit import CommitMetadata
@@ -47,19 +49,28 @@ class DataTable:
         mdt: its metadata table as it is before the action.
         schema: its data columns with the action, without meta columns; None when the action does not say.
         settings: what options say about the metadata table.
+        recorded: statistics from the metadata table before this one.
     """
 
-    def __init__(self, view: FileSystemView, mdt: MetadataWriterTable, schema: pa.Schema | None, settings: MetadataSettings) -> None:
+    def __init__(
+        self,
+        view: FileSystemView,
+        mdt: MetadataWriterTable,
+        schema: pa.Schema | None,
+        settings: MetadataSettings,
+        recorded: RecordedStats | None = None,
+    ) -> None:
         self.view = view
         self.mdt = mdt
         self.schema = schema
         self.settings = settings
+        self._recorded = recorded
         self._stats: dict[str, Mapping[str, ColumnStats] | None] = {}
         self._row_counts: dict[str, int] = {}
 
     def reopened(self, view: FileSystemView, mdt: MetadataWriterTable) -> DataTable:
         """Return the same table with another view of it and another state of its metadata table; footers stay known."""
-        table = DataTable(view, mdt, self.schema, self.settings)
+        table = DataTable(view, mdt, self.schema, self.settings, self._recorded)
         table._stats = self._stats
         table._row_counts = self._row_counts
         return table
@@ -120,6 +131,22 @@ class DataTable:
             self._stats[path] = file_stats(self.view.storage, path, self.types, self.stored_columns(path, self.types))
         return self._stats[path]
 
+    def stats_cells(self, paths: Collection[str]) -> dict[str, bytes]:
+        """Return the encoded statistics of base files by key: as they were recorded before, others from the footers."""
+        named_as_today = [path for path in paths if self._calls_columns_as_today(path)] if self._recorded is not None else ()
+        encoder = self.mdt.encoder
+        known = {} if self._recorded is None else self._recorded.of_files(named_as_today, self.types, encoder.file_schema)
+        self._stats.update((path, stats.by_column) for path, stats in known.items())
+        result: dict[str, bytes] = {}
+        for path in paths:
+            if path in known:
+                result |= known[path].cells
+            else:
+                within = path.rpartition("/")[0]
+                for column, stats in (self.stats_of(path) or {}).items():
+                    result[keys.column_stats_key(column, within, stats.file_name)] = encoder.encode(stats)
+        return result
+
     def row_counts(self, files: Sequence[BaseFile]) -> list[int]:
         """Return how many rows base files have, by their footers, each of which is read once."""
         unknown = [file for file in files if file.path not in self._row_counts]
@@ -166,11 +193,10 @@ class DataTable:
             partition_path, _, name = path.rpartition("/")
             path_by_key |= {keys.column_stats_key(column, partition_path, name): path for column in self.types}
         result: dict[str, dict[str, ColumnStats]] = {}
-        for key, record in self._known.get_many(path_by_key):
-            if not isinstance(record, ColumnStats):
-                raise CorruptTableError(f"the partition {self._known.name} of the metadata table holds a {type(record).__name__}")
-            if not record.is_deleted:
-                result.setdefault(path_by_key[key], {})[record.column] = record
+        for cells in self._known.get_cells(path_by_key):
+            for row, record in stats_records(cells, self._known.name):
+                if not record.is_deleted:
+                    result.setdefault(path_by_key[row.decode()], {})[record.column] = record
         return result
 
 

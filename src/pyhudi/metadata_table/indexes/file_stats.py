@@ -106,6 +106,8 @@ def _unknown_stats(name: str, column: str, kind: BoundType) -> ColumnStats:
 
 
 def _of(stats: ColumnStats, kind: BoundType) -> ColumnStats:
+    if (stats.value_type, stats.type_info, stats.index_version) == (kind.kind, kind.stated_info, kind.index_version):
+        return stats
     return replace(stats, value_type=kind.kind, type_info=kind.stated_info, index_version=kind.index_version)
 
 

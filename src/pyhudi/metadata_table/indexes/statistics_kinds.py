@@ -15,7 +15,7 @@ from pyhudi.metadata_table.format.index_definitions import IndexDefinition
 from pyhudi.metadata_table.format.record import ColumnStats, MetadataRecord, RecordType
 from pyhudi.metadata_table.indexes.data_table import DataTable
 from pyhudi.metadata_table.indexes.file_stats import partition_stats
-from pyhudi.metadata_table.write.data_table_changes import Changes, InitialGroup, numbered_file_ids, spread_records
+from pyhudi.metadata_table.write.data_table_changes import Changes, InitialGroup, numbered_file_ids, spread_cells, spread_records
 from pyhudi.spec.actions.clean import CleanMetadata
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.files.file_names import parse_base_file_name
@@ -48,12 +48,9 @@ class ColumnStatsKind:
 
     def initial(self, table: DataTable, partition: str) -> Iterable[InitialGroup]:
         """Return the statistics of all base files that a snapshot reads."""
-        records: dict[str, MetadataRecord] = {}
-        for path in table.view.partition_paths():
-            if table.view.latest_slices(path):
-                for file in table.after(path, _NOTHING).base:
-                    records.update(_key_records(table, path, file))
-        return spread_records(partition, records, table.settings.column_stats_groups, table.mdt.encoder)
+        paths = [path for path in table.view.partition_paths() if table.view.latest_slices(path)]
+        files = [file for path in paths for file in table.after(path, _NOTHING).base]
+        return spread_cells(partition, table.stats_cells(files), table.settings.column_stats_groups)
 
     def of_commit(self, table: DataTable, partition: str, instant: str, metadata: CommitMetadata) -> Changes:  # noqa: ARG002
         """Return the statistics of the base files that were written."""

@@ -13,6 +13,7 @@ from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.committed_sizes import CheckedView
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.metadata_table.format.metadata_partitions import FILES
+from pyhudi.metadata_table.indexes.recorded_stats import RecordedStats
 from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.metadata_table.read.metadata_view import MetadataView
 from pyhudi.metadata_table.read.valid_instants import missing_instants, visible_timeline
@@ -30,12 +31,13 @@ from pyhudi.timeline.timeline import Timeline
 class MetadataTableState:
     """A table and its metadata table; `mdt` is None when it cannot be continued, and `reason` says why.
 
-    `view` shows the table by its metadata table, else by listing.
+    `view` shows the table by its metadata table, else by listing. `recorded` is what one that was deleted held of the table's files.
     """
 
     mdt: MetadataWriterTable | None
     reason: str
     view: FileSystemView
+    recorded: RecordedStats | None = None
 
     @property
     def trouble(self) -> str:

@@ -159,7 +159,7 @@ def _rebuild(
         config = with_partitions(storage, config, (), sources)
     mdt = create_metadata_table(storage, config, sources)
     view = FileSystemView(storage, config, state.view.timeline)
-    return _complete(DataTable(view, mdt, schema, settings), enabled_partitions, settings, sources)
+    return _complete(DataTable(view, mdt, schema, settings, state.recorded), enabled_partitions, settings, sources)
 
 
 def _complete(table: DataTable, enabled_partitions: Collection[str], settings: MetadataSettings, sources: TimeAndIds) -> MetadataSync:

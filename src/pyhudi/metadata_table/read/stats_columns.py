@@ -82,10 +82,14 @@ class StatsColumns:
     data: bytes
     name_starts: Numbers
     name_sizes: Numbers
+    column_starts: Numbers
+    column_sizes: Numbers
     low: RawBounds
     high: RawBounds
     value_counts: Numbers
     null_counts: Numbers
+    total_sizes: Numbers
+    total_uncompressed_sizes: Numbers
     is_deleted: Mask
     is_tight: Mask
     kinds: Numbers
@@ -94,8 +98,12 @@ class StatsColumns:
 
     def names(self) -> list[bytes]:
         """Return the name of the file (or partition) that each record is about."""
-        ends = self.name_starts + self.name_sizes
-        return [self.data[start:end] for start, end in zip(self.name_starts.tolist(), ends.tolist(), strict=True)]
+        return self.texts(self.name_starts, self.name_sizes)
+
+    def texts(self, starts: Numbers, sizes: Numbers) -> list[bytes]:
+        """Return the bytes that begin at some places of the data and have these lengths."""
+        ends = starts + sizes
+        return [self.data[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
 
 
 class ManyValuedBound(ValueError):
@@ -127,12 +135,9 @@ def _decode(part: CellPart, layout: Layout) -> StatsColumns:
     stats_types = (int(RecordType.COLUMN_STATS), int(RecordType.PARTITION_STATS))
     if not np.isin(kinds_of_record, stats_types).all() or at.number().any() or at.number().any() or (at.number() != 1).any():
         raise ValueError("it is not of column statistics")
-    name_starts, name_sizes = at.optional_text()
-    at.optional_text()
+    names, columns = at.optional_text(), at.optional_text()
     low, high = at.bound(layout), at.bound(layout)
-    value_counts, null_counts = at.optional_number(), at.optional_number()
-    at.optional_number()
-    at.optional_number()
+    counts = [at.optional_number() for _ in range(4)]
     is_deleted = at.flag()
     is_tight = at.flag() if layout.with_tightness else np.zeros(count, bool)
     kinds, info = np.full(count, -1), (np.zeros(count, np.int64), np.zeros(count, np.int64))
@@ -141,7 +146,7 @@ def _decode(part: CellPart, layout: Layout) -> StatsColumns:
         kinds[typed] = at.number(typed)
         info = at.optional_text(typed)
     at.finish(layout.kinds_behind)
-    return StatsColumns(layout, data, name_starts, name_sizes, low, high, value_counts, null_counts, is_deleted, is_tight, kinds, *info)
+    return StatsColumns(layout, data, *names, *columns, low, high, *counts, is_deleted, is_tight, kinds, *info)
 
 
 class _Cursors:

@@ -5,6 +5,7 @@ Rules: `HoodieTableMetadataUtil.mapRecordKeyToFileGroupIndex`; docs/format/metad
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -134,10 +135,24 @@ def spread_records(
     partition: str, records: Mapping[str, MetadataRecord], count: int, encoder: RecordEncoder, hashed: Callable[[str], str] = str
 ) -> list[InitialGroup]:
     """Spread the first records of a partition over `count` file groups by the hash of their keys."""
+    groups = _groups(records, count, hashed)
+    return [InitialGroup(file_id(partition, number), _cells(keys, records, encoder)) for number, keys in enumerate(groups)]
+
+
+def spread_cells(partition: str, cells: Mapping[str, bytes], count: int) -> list[InitialGroup]:
+    """Spread the first cells of a partition, which are encoded records by key, over `count` file groups by the hash of their keys."""
+    return [
+        InitialGroup(file_id(partition, number), columns=functools.partial(_columns, keys, cells))
+        for number, keys in enumerate(_groups(cells, count))
+    ]
+
+
+def _groups(keys: Iterable[str], count: int, hashed: Callable[[str], str] = str) -> list[list[str]]:
+    """Return the keys of each file group in their order."""
     groups: list[list[str]] = [[] for _ in range(count)]
-    for key in records:
+    for key in keys:
         groups[shard(hashed(key), count)].append(key)
-    return [InitialGroup(file_id(partition, number), _cells(sorted(keys), records, encoder)) for number, keys in enumerate(groups)]
+    return [sorted(group) for group in groups]
 
 
 def numbered_file_ids(partition: str, count: int) -> list[str]:
@@ -147,3 +162,7 @@ def numbered_file_ids(partition: str, count: int) -> list[str]:
 
 def _cells(keys: Iterable[str], records: Mapping[str, MetadataRecord], encoder: RecordEncoder) -> Iterable[tuple[bytes, bytes]]:
     return ((key.encode(), encoder.encode(records[key])) for key in keys)
+
+
+def _columns(keys: Sequence[str], cells: Mapping[str, bytes]) -> CellColumns:
+    return CellColumns(pa.array(keys, pa.string()), [cells[key] for key in keys], np.arange(len(keys)))

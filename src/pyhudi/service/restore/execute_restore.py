@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from pyhudi.codec.actions.rollback_codec import encode_restore_metadata, encode_restore_plan, encode_rollback_plan
+from pyhudi.fsview.gc_pause import collector_paused
 from pyhudi.service.restore.restore_result import RestoreResult, planned_result
 from pyhudi.service.rollback.completed_commits import plan_commit_rollback
 from pyhudi.service.rollback.execute_rollback import execute_rollback
@@ -29,12 +30,13 @@ from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.metadata_updates import time_of_service
 
 
-def plans_of(table: LockedTable, plan: RestorePlan) -> list[RollbackPlan]:
-    """Return the rollback plans that a restore will carry out, for who only wants to know."""
+def plans_of(table: LockedTable, plan: RestorePlan) -> dict[str, RollbackPlan]:
+    """Return the rollback plans that a restore will carry out, by the instants that they roll back."""
     instants = {one.requested: one for one in (*table.timeline.instants, *table.timeline.restoring) if one.comparable_action.writes_data}
-    return [_plan(table, instants[info.time]) for info in plan.instants if info.time in instants]
+    return {info.time: _plan(table, instants[info.time]) for info in plan.instants if info.time in instants}
 
 
+@collector_paused()
 def execute_restore(table: LockedTable, plan: RestorePlan, restore: Instant | None = None) -> RestoreResult:
     """Bring a table back to the target of a plan, and return what was done.
 
@@ -53,12 +55,15 @@ def execute_restore(table: LockedTable, plan: RestorePlan, restore: Instant | No
     if restore.state is State.REQUESTED:
         restore = table.writer.start(restore)
     table = table.reload()
-    table = note_partitions(table, restore, table.timeline.restoring)
+    table, recorded = note_partitions(table, restore, table.timeline.restoring)
     had_metadata_table = bool(table.config.metadata_partitions)
-    planned = planned_result(table.storage, "completed", plan.savepoint or "", plans_of(table, plan))
+    plans = plans_of(table, plan)
+    planned = planned_result(table.storage, "completed", plan.savepoint or "", plans.values())
+    if table.config.layout == 1:
+        plans = {}  # rollbacks of later instants write log files there, which those of earlier ones delete
     pending = {before.instant.time: (one, before) for one, before in _pending_rollbacks(table) if before.instant is not None}
-    rollbacks = {info.time: (_rolled_back(table, restore, info, pending),) for info in plan.instants}
-    rebuilt = rebuild_partitions(table, restore)
+    rollbacks = {info.time: (_rolled_back(table, restore, info, pending, plans.get(info.time)),) for info in plan.instants}
+    rebuilt = rebuild_partitions(table, restore, recorded)
     metadata = RestoreMetadata(
         start=restore.requested,
         time_taken_ms=int((time.perf_counter() - started) * 1000),
@@ -79,7 +84,11 @@ def execute_restore(table: LockedTable, plan: RestorePlan, restore: Instant | No
 
 
 def _rolled_back(
-    table: LockedTable, restore: Instant, info: InstantInfo, pending: dict[str, tuple[Instant, RollbackPlan]]
+    table: LockedTable,
+    restore: Instant,
+    info: InstantInfo,
+    pending: Mapping[str, tuple[Instant, RollbackPlan]],
+    plan: RollbackPlan | None,
 ) -> RollbackMetadata:
     """Roll one instant back, if that was not done before the restore was cut off, and return what was done."""
     target = next((one for one in table.timeline.restoring if one.requested == info.time), None)
@@ -88,7 +97,7 @@ def _rolled_back(
         return execute_rollback(table, *pending[info.time], restores=True)
     if target is None:  # Apache Hudi rolled it back, and its rollback is not there any more
         return RollbackMetadata(restore.requested, 0, 0, (info.time,), {}, (info,))
-    plan = _plan(table, target)
+    plan = plan or _plan(table, target)
     rollback = table.writer.request(Action.ROLLBACK, time_of_service(table), encode_rollback_plan(plan, sync=table.ids.sync_marker()))
     return execute_rollback(table, rollback, plan, restores=True)
 

@@ -6,7 +6,7 @@ Rules: `ListingBasedRollbackStrategy`, `BaseRollbackActionExecutor`. In layout 2
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from pyhudi.errors import CorruptTableError, UnsupportedError, UsageError
@@ -108,10 +108,13 @@ def delete_hashing_metadata(table: LockedTable, partitions: Iterable[str], targe
             table.storage.delete(hashing_metadata_file(path, target.requested))
 
 
-def remove_emptied(table: LockedTable, partitions: Iterable[str], target: Instant) -> None:
-    """Delete the folders of partitions that a commit made which is rolled back, as far as nothing but the partition metafile is in them."""
-    for path in partitions:
-        listing = table.storage.list(path) if path else []
+def remove_emptied(table: LockedTable, partitions: Mapping[str, Iterable[str]], target: Instant) -> None:
+    """Delete the folders of partitions that a commit made which is rolled back, as far as nothing but the partition metafile is in them.
+
+    `partitions` gives the names of the files that are there.
+    """
+    for path, names in partitions.items():
+        listing = table.storage.list(path) if path and _METAFILES.issuperset(names) else []
         if not listing or not all(status.name in _METAFILES for status in listing) or _maker(table, path) != target.requested:
             continue
         for status in listing:

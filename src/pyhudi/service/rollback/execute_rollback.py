@@ -52,15 +52,17 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan, 
     if rollback.state is State.REQUESTED:
         rollback = table.writer.start(rollback)
     was_committed = target.is_completed or restores
+    recorded = None
     if target.is_completed:
-        table = table if restores else note_partitions(table, rollback, (target,))
+        if not restores:
+            table, recorded = note_partitions(table, rollback, (target,))
         target = revert(table, target)
     check_lock_held(table, rollback)
     for paths in files.values():
         for path in paths:
             table.storage.delete(path)
     rolled_back = _append_rollback_blocks(table, rollback, plan)
-    remove_left_overs(table.storage, files)
+    remaining = remove_left_overs(table.storage, files)
     metadata = RollbackMetadata(
         start=rollback.requested,
         time_taken_ms=int((time.perf_counter() - started) * 1000),
@@ -76,14 +78,14 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan, 
     )
     if was_committed:
         delete_hashing_metadata(table, files, target)
-        remove_emptied(table, files, target)
+        remove_emptied(table, remaining, target)
     check_lock_held(table, rollback)
     rollback_pending(table, metadata)
     if target.comparable_action is Action.REPLACE_COMMIT:
         table.storage.delete(rules_path(target.requested))  # while the instant is pending: the file counts as soon as it is not
     _forget(table, target, is_planned_again=not restores and Action(plan.instant.action) in _PLANNED_AGAIN)
     if not restores:
-        rebuild_partitions(table, rollback)
+        rebuild_partitions(table, rollback, recorded)
         content = encode_rollback_metadata(metadata, sync=table.ids.sync_marker())
         table.writer.complete(rollback, table.times.next(), content, functools.partial(check_lock_held, table, rollback))
     delete_markers(table.storage, target.requested)

@@ -15,8 +15,9 @@ from typing import Final
 from pyhudi.errors import CorruptTableError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.metadata_table.format.index_definitions import load_definitions
-from pyhudi.metadata_table.format.metadata_partitions import EXPRESSION_PREFIX, SECONDARY_PREFIX
+from pyhudi.metadata_table.format.metadata_partitions import COLUMN_STATS, EXPRESSION_PREFIX, SECONDARY_PREFIX
 from pyhudi.metadata_table.format.metadata_settings import AS_IT_IS
+from pyhudi.metadata_table.indexes.recorded_stats import RecordedStats, read_recorded
 from pyhudi.metadata_table.lifecycle.open_for_write import MetadataTableState
 from pyhudi.metadata_table.lifecycle.prepare_metadata import drop_metadata_table
 from pyhudi.metadata_table.read.instant_times import is_built
@@ -36,7 +37,7 @@ _NOTE: Final = ".hoodie/.aux/pyhudi.rollback"
 _INSTANT_DIGITS: Final = 17
 
 
-def note_partitions(table: LockedTable, action: Instant, targets: Collection[Instant]) -> LockedTable:
+def note_partitions(table: LockedTable, action: Instant, targets: Collection[Instant]) -> tuple[LockedTable, RecordedStats | None]:
     """Note which partitions the metadata table has before commits are rolled back, and drop it if it cannot be rolled back with them.
 
     Args:
@@ -45,20 +46,26 @@ def note_partitions(table: LockedTable, action: Instant, targets: Collection[Ins
         targets: the instants that it rolls back, completed or not.
 
     Returns:
-        The table with the properties that it has then.
+        The table with the properties that it has then, and what a metadata table that was dropped held of the table's files.
     """
     names = (*_noted(table, action), *table.config.metadata_partitions)
     if not names:
-        return table
+        return table, None
     table.storage.replace(_NOTE, "\n".join([action.requested, *sorted(set(names))]).encode())
     if not table.config.metadata_partitions or (reason := _why_not(table, targets)) is None:
-        return table
+        return table, None
     _log.info("the metadata table of %s is rebuilt when %s %s is done: %s", table.storage.uri, action.action, action.requested, reason)
-    return replace(table, config=drop_metadata_table(table.storage, table.config, sources_of(table)))
+    recorded = _recorded(table)
+    return replace(table, config=drop_metadata_table(table.storage, table.config, sources_of(table))), recorded
 
 
-def rebuild_partitions(table: LockedTable, action: Instant) -> bool:
+def rebuild_partitions(table: LockedTable, action: Instant, recorded: RecordedStats | None = None) -> bool:
     """Build again what the metadata table lacks of the partitions that it had, before the rollback or restore completes.
+
+    Args:
+        table: the table.
+        action: the rollback or restore.
+        recorded: what the metadata table held of the table's files, when it was dropped by this process.
 
     Returns:
         Whether anything was built.
@@ -72,7 +79,8 @@ def rebuild_partitions(table: LockedTable, action: Instant) -> bool:
         stored = table_schema(table.storage, table.config, table.timeline)
         named = ",".join(_buildable(table, names, stored))
         config = replace(table.config, properties={**table.config.properties, METADATA_PARTITIONS: named})
-        state = MetadataTableState(None, f"{action.action} {action.requested}", FileSystemView(table.storage, config, table.timeline))
+        view = FileSystemView(table.storage, config, table.timeline)
+        state = MetadataTableState(None, f"{action.action} {action.requested}", view, recorded)
         renamed = replace(table, config=config)
         _, in_step = prepare_metadata_table(renamed, stored.avro_json, AS_IT_IS, state, history=history_of(stored.columns))
         if in_step is None:
@@ -88,6 +96,17 @@ def _noted(table: LockedTable, action: Instant) -> tuple[str, ...]:
     except FileNotFoundError:
         return ()
     return tuple(names) if first == action.requested else ()
+
+
+def _recorded(table: LockedTable) -> RecordedStats | None:
+    """Return the statistics of files of a metadata table that knows all actions and is whole; None when there is no such one."""
+    try:
+        mdt = open_writer_table(table.storage, sources_of(table))
+        if mdt is None or COLUMN_STATS not in table.config.metadata_partitions or missing_instants(mdt.timeline, table.timeline):
+            return None
+        return read_recorded(mdt)
+    except CorruptTableError:
+        return None
 
 
 def _why_not(table: LockedTable, targets: Collection[Instant]) -> str | None:
