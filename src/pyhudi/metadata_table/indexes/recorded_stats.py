@@ -69,9 +69,9 @@ class RecordedStats:
 
     def _of_rows(self, rows: Iterable[bytes], schema: str) -> list[tuple[bytes, bytes]]:
         """Return those of some cells that are there, in order of where they are, with records of a schema."""
-        places = sorted(at for row in rows if (at := self._at.get(row)) is not None and self._cells[at[0]].schema == schema)
+        locations = sorted(at for row in rows if (at := self._at.get(row)) is not None and self._cells[at[0]].schema == schema)
         parts = [one.part for one in self._cells]
-        return [(parts[number].rows[index], parts[number].value(index)) for number, index in places]
+        return [(parts[number].rows[index], parts[number].value(index)) for number, index in locations]
 
 
 def read_recorded(mdt: MetadataWriterTable) -> RecordedStats:

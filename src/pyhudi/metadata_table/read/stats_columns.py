@@ -98,9 +98,9 @@ class StatsColumns:
 
     def names(self) -> list[bytes]:
         """Return the name of the file (or partition) that each record is about."""
-        return self.texts(self.name_starts, self.name_sizes)
+        return self.strings(self.name_starts, self.name_sizes)
 
-    def texts(self, starts: Numbers, sizes: Numbers) -> list[bytes]:
+    def strings(self, starts: Numbers, sizes: Numbers) -> list[bytes]:
         """Return the bytes that begin at some places of the data and have these lengths."""
         ends = starts + sizes
         return [self.data[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
@@ -137,7 +137,7 @@ def _decode(part: CellPart, layout: Layout) -> StatsColumns:
         raise ValueError("it is not of column statistics")
     names, columns = at.optional_text(), at.optional_text()
     low, high = at.bound(layout), at.bound(layout)
-    counts = [at.optional_number() for _ in range(4)]
+    counts = at.optional_number(), at.optional_number(), at.optional_number(), at.optional_number()
     is_deleted = at.flag()
     is_tight = at.flag() if layout.with_tightness else np.zeros(count, bool)
     kinds, info = np.full(count, -1), (np.zeros(count, np.int64), np.zeros(count, np.int64))

@@ -61,7 +61,7 @@ def _each(stats: StatsColumns) -> Iterator[ColumnStats]:
     counts = (stats.value_counts, stats.null_counts, stats.total_sizes, stats.total_uncompressed_sizes)
     for name, column, low, high, values, nulls, size, uncompressed, is_deleted, is_tight, (is_named, kind, info) in zip(
         stats.names(),
-        stats.texts(stats.column_starts, stats.column_sizes),
+        stats.strings(stats.column_starts, stats.column_sizes),
         _bounds(stats, stats.low),
         _bounds(stats, stats.high),
         *([None if one < 0 else one for one in count.tolist()] for count in counts),
@@ -70,8 +70,8 @@ def _each(stats: StatsColumns) -> Iterator[ColumnStats]:
         _types(stats),
         strict=True,
     ):
-        low_kind, least = (None, None) if low is None else typed_bound(*low, kind, info)
-        high_kind, greatest = (None, None) if high is None else typed_bound(*high, kind, info)
+        low_kind, least = (None, None) if low is None else typed_bound(low[0], low[1], kind, info)
+        high_kind, greatest = (None, None) if high is None else typed_bound(high[0], high[1], kind, info)
         yield ColumnStats(
             RecordType.COLUMN_STATS,
             name.decode(),
@@ -93,7 +93,7 @@ def _each(stats: StatsColumns) -> Iterator[ColumnStats]:
 def _types(stats: StatsColumns) -> Iterator[_Type]:
     """Yield the type that each record names: there are few of them."""
     known: dict[tuple[int, bytes], _Type] = {}
-    for key in zip(stats.kinds.tolist(), stats.texts(stats.info_starts, stats.info_sizes), strict=True):
+    for key in zip(stats.kinds.tolist(), stats.strings(stats.info_starts, stats.info_sizes), strict=True):
         if key not in known:
             number, info = key
             named = None if number < 0 else {"typeOrdinal": number, "additionalInfo": info.decode() if info else None}
@@ -124,9 +124,9 @@ def _values(stats: StatsColumns, numbers: Numbers, sizes: Numbers, wrapper: str)
     elif wrapper == "DoubleWrapper":
         values = numbers.astype("<i8").view("<f8").tolist()
     elif wrapper == "BytesWrapper":
-        values = list(stats.texts(numbers, sizes))
+        values = list(stats.strings(numbers, sizes))
     elif wrapper == "StringWrapper":
-        values = [text.decode() for text in stats.texts(numbers, sizes)]
+        values = [text.decode() for text in stats.strings(numbers, sizes)]
     else:
         raise _OtherWrapper(wrapper)
     return values

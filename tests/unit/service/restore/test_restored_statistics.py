@@ -28,8 +28,8 @@ CHANGES = {
 }
 
 
-class Opened(InterceptedStorage):
-    """Records which base files are opened; `dies` at the first delete of one."""
+class OpenedFiles(InterceptedStorage):
+    """Records which base files are read; `dies` at the first delete of one."""
 
     def __init__(self, inner: Any, *, dies: bool = False) -> None:
         super().__init__(inner)
@@ -70,9 +70,9 @@ def check_true(table: HudiTable) -> None:
 @EACH_KIND
 def test_remaining_base_files_are_not_opened(kind: Kind) -> None:
     table, saved = saved_table(kind)
-    before, opened = statistics(table), Opened(table.storage)
-    assert HudiTable(opened).services.restore(to=saved).metadata_table == "rebuilt"
-    assert opened.paths == []
+    before, storage = statistics(table), OpenedFiles(table.storage)
+    assert HudiTable(storage).services.restore(to=saved).metadata_table == "rebuilt"
+    assert storage.paths == []
     table = HudiTable(table.storage)
     after = statistics(table)
     assert after
@@ -85,13 +85,13 @@ def test_restore_that_died_reads_the_footers_when_it_is_taken_up_again() -> None
     table, saved = saved_table()
     before = statistics(table)
     with pytest.raises(Crashed):
-        HudiTable(Opened(table.storage, dies=True)).services.restore(to=saved)
+        HudiTable(OpenedFiles(table.storage, dies=True)).services.restore(to=saved)
     assert HudiTable(table.storage).config.metadata_partitions == ()
-    opened = Opened(table.storage)
-    HudiTable(opened).services.restore()
+    storage = OpenedFiles(table.storage)
+    HudiTable(storage).services.restore()
     table = HudiTable(table.storage)
     after = statistics(table)
-    assert len({path.rpartition("/")[2] for path in opened.paths}) == len({name for name, _ in after}) == 2
+    assert len({path.rpartition("/")[2] for path in storage.paths}) == len({name for name, _ in after}) == 2
     assert after == {key: before[key] for key in after}
     check_true(table)
 
@@ -127,8 +127,8 @@ def test_damaged_statistics_are_made_anew(damage: str, monkeypatch: pytest.Monke
     else:
         of = "pyhudi.metadata_table.read.stats_columns._Cursors.finish"
         monkeypatch.setattr(of, lambda *_: (_ for _ in ()).throw(ValueError("it is torn")))
-    opened = Opened(table.storage)
-    HudiTable(opened).services.restore(to=saved)
+    storage = OpenedFiles(table.storage)
+    HudiTable(storage).services.restore(to=saved)
     monkeypatch.undo()
-    assert opened.paths
+    assert storage.paths
     check_true(HudiTable(table.storage))
