@@ -14,6 +14,7 @@ from pyhudi.errors import CorruptTableError, SchemaError, did_you_mean
 from pyhudi.fsview.gc_pause import collector_paused
 from pyhudi.kernels.base_file.meta_column_writer import without_identity
 from pyhudi.kernels.base_file.read_base import iter_base_file
+from pyhudi.kernels.keys.keyed_rows import KeyedPositions, iter_keyed_positions
 from pyhudi.kernels.merge.merge_slice import iter_merged
 from pyhudi.kernels.merge.slice_delta import SliceTask
 from pyhudi.read.filter.arrow_condition import condition_of
@@ -22,14 +23,14 @@ from pyhudi.read.filter.predicate import parse_predicate
 from pyhudi.read.filter.row_predicate import Filter, check_condition
 from pyhudi.read.filter.tuple_filter import FilterLike, expression_of
 from pyhudi.read.skipping.data_skipping import Skipping, explain_pruning
-from pyhudi.read.skipping.key_rows import keys_meant, rows_meant
+from pyhudi.read.skipping.key_rows import keyed_rows_meant, keys_meant, rows_meant
 from pyhudi.read.skipping.partition_pruning import left_out_values, path_values, prune_partitions
 from pyhudi.read.snapshot.prefetch import side_by_side
 from pyhudi.read.snapshot.slice_cache import count_slice, remember_deltas, slice_task
 from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.schema.meta_columns import COMMIT_TIME, META_FIELDS
 from pyhudi.spec.arguments import check_strings
-from pyhudi.spec.files.file_group import FileSlice
+from pyhudi.spec.files.file_group import BaseFile, FileSlice
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class Selection:
     test: Condition = field(default_factory=Unknown)
     #: What `keys_meant` is, where more keys are known than statistics and indexes are asked for.
     known_keys: tuple[pa.StringArray, str] | None = None
+    #: Whether the condition is asked of rows of base files which a search for those keys has found. A join tests its rows itself.
+    tests_known_rows: bool = True
 
     @property
     def schema(self) -> pa.Schema:
@@ -214,7 +217,8 @@ def _batches(selection: Selection, file_slice: FileSlice) -> Iterator[pa.RecordB
     constants = path_constants(snapshot, file_slice.group.partition_path)
     verify = snapshot.query.verifies_pages
     meant, base = selection.keys_meant, file_slice.base
-    only = None if meant is None or base is None else rows_meant(snapshot.storage, base, *meant)
+    known = None if meant is None or base is None or selection.tests_known_rows else _known_positions(snapshot, base, *meant)
+    only = None if meant is None or base is None or known is not None else rows_meant(snapshot.storage, base, *meant)
     if file_slice.logs:
         task = _task(snapshot, file_slice, columns)
         merge, limit = remember_deltas(snapshot), snapshot.query.slice_bytes
@@ -228,11 +232,20 @@ def _batches(selection: Selection, file_slice: FileSlice) -> Iterator[pa.RecordB
             constants=constants,
             verify=verify,
             only=only,
+            known=known,
         )
         return rows if snapshot.context.virtual_key is None else _as_stored(rows)
+    if base is not None and known is not None:
+        return iter_keyed_positions(snapshot.storage, snapshot.context, base, columns, known, constants=constants, verify=verify)
     if base is not None:
         return iter_base_file(snapshot.storage, base, snapshot.schema, columns, condition, constants=constants, verify=verify, only=only)
     return iter(())
+
+
+def _known_positions(snapshot: Snapshot, base: BaseFile, keys: pa.StringArray, column: str) -> KeyedPositions | None:
+    """Return the rows of a base file with one of some keys; None where it is to be searched by its columns."""
+    matches = None if snapshot.condition is not None else keyed_rows_meant(snapshot.storage, base, keys, column)
+    return None if matches is None else KeyedPositions(matches[0], keys.take(pa.array(matches[1])))
 
 
 def path_constants(snapshot: Snapshot, path: str) -> Mapping[str, pa.Scalar]:

@@ -8,6 +8,7 @@ import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
+from pyhudi.read.skipping import key_rows
 from pyhudi.spark.writer import local_join as joined_rows
 from pyhudi.sql.statement import statement
 from pyhudi.sql.write.merge_query import MergeQuery
@@ -128,11 +129,16 @@ def test_bounds_are_those_of_what_is_read(stored, monkeypatch):
 
 @pytest.mark.parametrize("stored", ["cow", "mor"], indirect=True)
 def test_of_many_keys_statistics_are_asked_for_the_range(stored, monkeypatch):
-    text = f"MERGE INTO stored t USING (SELECT * FROM VALUES (1), (3), (9) AS v(id)) s {BY_ID} {DELETE}"
-    few, by_spark = both(stored, text)
-    monkeypatch.setattr(joined_rows, "MOST_KEYS", 1)
-    assert both(stored, text) == (few, by_spark)
-    assert few == by_spark
+    for on in (BY_ID, "ON t._hoodie_record_key = s.key", "ON t._hoodie_record_key = s.key AND t.name = s.name"):
+        values = "(1, 'ann'), (3, 'x'), (2, 'x'), (2, 'bob'), (4, 'bob'), (9, 'x')"
+        source = f"SELECT *, CAST(id AS STRING) AS key FROM VALUES {values} AS v(id, name)"
+        text = f"MERGE INTO stored t USING ({source}) s {on} {BOTH}"
+        few, by_spark = both(stored, text)
+        with monkeypatch.context() as patch:
+            patch.setattr(joined_rows, "MOST_KEYS", 1)
+            patch.setattr(key_rows, "_FILE_BYTES", 0)
+            assert both(stored, text) == (few, by_spark)
+        assert few == by_spark
 
 
 STORES = [

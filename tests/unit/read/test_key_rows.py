@@ -21,7 +21,7 @@ from pyhudi.read.execute import Selection, read_table
 from pyhudi.read.skipping import key_rows
 from pyhudi.read.skipping.key_rows import keys_in_column, rows_meant
 from pyhudi.read.snapshot.query_type import SnapshotQuery
-from pyhudi.read.snapshot.snapshot import open_snapshot
+from pyhudi.read.snapshot.snapshot import Snapshot, open_snapshot
 from pyhudi.spec.files.file_group import BaseFile
 from pyhudi.spec.files.file_names import BaseFileName
 from pyhudi.storage.local_storage import LocalStorage
@@ -169,6 +169,21 @@ def test_rows_of_any_number_of_known_keys_are_those_of_the_condition(tmp_path: P
         expected = read_table(replace(selection, known_keys=None)).sort_by("key")
         assert read_table(selection).sort_by("key").equals(expected)
         assert expected.num_rows == len({*numbers} - {40, ROWS + 5})
+        for columns in (("key", "_hoodie_record_key", "v", "text"), ("_hoodie_record_key",), ("v", "_hoodie_record_key")):
+            whole = replace(selection, columns=columns, known_keys=None)
+            by_keys = replace(selection, columns=columns, tests_known_rows=False)
+            assert read_table(by_keys).sort_by("_hoodie_record_key").equals(read_table(whole).sort_by("_hoodie_record_key"))
+
+
+def test_rows_of_known_keys_are_tested_where_a_snapshot_has_a_condition_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = table_of(tmp_path)
+    monkeypatch.setattr(Snapshot, "condition", pc.field("text") == "3 0")
+    snapshot = open_snapshot(table.storage, SnapshotQuery(), table.config)
+    values = pa.array([key_of(number) for number in (3, 4)], pa.string())
+    known = keys_in_column("key", values, snapshot.schema, snapshot.config)
+    condition = pc.field("key").isin(values) & snapshot.condition
+    selection = Selection(snapshot, ("key",), condition, known_keys=known, tests_known_rows=False)
+    assert read_table(selection).column("key").to_pylist() == [key_of(3)]
 
 
 def test_values_of_other_columns_are_no_keys(tmp_path: Path) -> None:

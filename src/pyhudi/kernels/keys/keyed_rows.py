@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -115,3 +117,45 @@ def iter_keyed_base(
     ):
         rows = with_constants(with_computed_keys(pa.Table.from_batches([batch]), key), constants)
         yield from apply_filter(rows, filter).select(projection.names).to_batches()
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedPositions:
+    """Rows of a base file, ascending, and the record key of each, as a search for keys has found them."""
+
+    rows: Indices
+    keys: pa.StringArray
+
+    def without(self, left_out: Indices) -> KeyedPositions:
+        """Return the rows but some, ascending."""
+        stays = ~np.isin(self.rows, left_out)
+        return KeyedPositions(self.rows[stays], self.keys.filter(pa.array(stays)))
+
+
+def iter_keyed_positions(
+    storage: Storage,
+    context: RecordContext,
+    file: BaseFile,
+    columns: Sequence[str],
+    known: KeyedPositions,
+    *,
+    constants: Constants = NO_CONSTANTS,
+    verify: bool = True,
+) -> Iterator[pa.RecordBatch]:
+    """Yield rows of a base file whose keys are known, which are not read once more.
+
+    Arguments and errors are those of `iter_base_file`; there is no filter.
+    """
+    projection = project_columns(context.schema, columns)
+    stored = [name for name in projection.names if name != RECORD_KEY]
+    if not len(known.rows):
+        return
+    if not stored:
+        yield pa.RecordBatch.from_arrays([known.keys] * len(projection), schema=projection)
+        return
+    begin = 0
+    for batch in iter_base_file(storage, file, context.schema, stored, constants=constants, verify=verify, only=known.rows):
+        keys = known.keys.slice(begin, batch.num_rows)
+        begin += batch.num_rows
+        arrays = [keys if name == RECORD_KEY else batch.column(name) for name in projection.names]
+        yield pa.RecordBatch.from_arrays(arrays, schema=projection)

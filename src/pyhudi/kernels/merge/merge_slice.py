@@ -19,7 +19,7 @@ from pyhudi.kernels.arrays.row_filter import apply_filter
 from pyhudi.kernels.base_file.base_file import RecordContext
 from pyhudi.kernels.base_file.iter_rows import NO_CONSTANTS, Constants, all_fields, project_columns, with_filter_columns
 from pyhudi.kernels.base_file.read_base import row_count, with_constants
-from pyhudi.kernels.keys.keyed_rows import iter_keyed_base
+from pyhudi.kernels.keys.keyed_rows import KeyedPositions, iter_keyed_base, iter_keyed_positions
 from pyhudi.kernels.log_file.count_headers import count_by_headers
 from pyhudi.kernels.merge.slice_delta import Delta, SliceTask, chosen_blocks, slice_delta
 from pyhudi.schema.meta_columns import RECORD_KEY
@@ -46,6 +46,7 @@ def iter_merged(
     constants: Constants = NO_CONSTANTS,
     verify: bool = True,
     only: Indices | None = None,
+    known: KeyedPositions | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a file slice in batches of bounded size, with the table's types.
 
@@ -60,6 +61,7 @@ def iter_merged(
         constants: values that all rows have, whatever the files say.
         verify: hold the pages of the base file against their CRCs.
         only: numbers of the rows of the base file, ascending, that alone can pass the filter, where these are known.
+        known: the rows of the base file that are read, without asking the filter; None to ask it.
 
     Raises:
         CorruptTableError: a file of the slice is damaged or missing.
@@ -76,6 +78,11 @@ def iter_merged(
         yield from rows.select(projection.names).to_batches()
     if task.slice.base is not None:
         without = np.sort(pa.concat_arrays(masked).to_numpy())
+        if known is not None:
+            yield from iter_keyed_positions(
+                storage, context, task.slice.base, projection.names, known.without(without), constants=constants, verify=verify
+            )
+            return
         yield from iter_keyed_base(
             storage, context, task.slice.base, projection.names, filter, without=without, constants=constants, verify=verify, only=only
         )

@@ -240,7 +240,8 @@ def _selection(snapshot: Snapshot, columns: Sequence[str], values: Mapping[str, 
     selection = select(snapshot, columns, functools.reduce(operator.and_, ranges))
     known = [one for one in (keys_in_column(*item, snapshot.schema, snapshot.config) for item in values.items()) if one is not None]
     condition = among if selection.condition is None else among & selection.condition
-    return replace(selection, condition=condition, known_keys=min(known, key=lambda one: len(one[0]), default=None))
+    keys = min(known, key=lambda one: len(one[0]), default=None)
+    return replace(selection, condition=condition, known_keys=keys, tests_known_rows=False)
 
 
 def _present_values(field: pa.Field, values: pa.ChunkedArray) -> pa.Array:
