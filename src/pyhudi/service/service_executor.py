@@ -99,8 +99,12 @@ def schedule_and_run(service: Service[Result], runner: ServiceRunner) -> tuple[R
     """Run what is pending, then plan what is left and run that; errors as in `schedule_one` and `run_pending`."""
     with exclusive(service, runner) as exclusion:
         earlier = _run_pending(runner, exclusion, *service.earlier_services())
-        new = [one.instant for one in schedule_one(service, runner) if one.instant]
-        return (*earlier, *(_run(service, runner, instant, exclusion, keep_plan=service.keeps_failed_plan) for instant in new))
+        done = list(earlier)
+        for planned in schedule_one(service, runner):
+            if planned.instant is not None:
+                result = _run(service, runner, planned.instant, exclusion, keep_plan=service.keeps_failed_plan)
+                done.append(service.with_planned(result, planned))
+        return tuple(done)
 
 
 def show_schedule(service: Service[Result], runner: ServiceRunner) -> tuple[Result, ...]:

@@ -134,6 +134,10 @@ class TableService(ABC, Generic[Plan, Work, Outcome, Result]):
             UnknownOutcomeError: the storage gave no answer to the last step.
         """
 
+    def with_planned(self, result: Result, planned: Result) -> Result:  # noqa: ARG002 - most plans say it all on the timeline
+        """Return the result of a run with what only the process that planned it knew."""
+        return result
+
     @abstractmethod
     def planned_result(self, plan: Plan, instant: Instant | None) -> Result:
         """Return the result of a plan; `instant` is None when it is not on the timeline."""

@@ -47,7 +47,9 @@ class CleanResult(ServiceResult):
         return {**asdict(self), "total_files": self.total_files, "total_bytes": self.total_bytes}
 
     def __str__(self) -> str:
-        what = f"{self.total_files} files, {self.total_bytes} bytes"
+        what = f"{self.total_files} files"
+        if all(size is not None for sizes in self.files.values() for size in sizes.values()):
+            what += f", {self.total_bytes} bytes"
         if self.partitions:
             what += f", {len(self.partitions)} dropped partitions"
         if self.sources:

@@ -10,7 +10,7 @@ import functools
 import logging
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from pyhudi.metadata_table.format.metadata_settings import DEFAULTS, MetadataSettings
@@ -94,6 +94,11 @@ class Cleaning(TableService[PlannedClean, CleanWork, Deletion, CleanResult]):
         """Record in the metadata table what was deleted, and complete the clean."""
         instant, done = complete_clean(table, work, outcome, self.metadata, self.sync)
         return completed_result(work.instant, instant.completed, work.planned.plan, work.files, done)
+
+    def with_planned(self, result: CleanResult, planned: CleanResult) -> CleanResult:
+        """Return the result with the sizes of its files, which the timeline does not tell."""
+        sizes = {path: {name: planned.files.get(path, {}).get(name) for name in names} for path, names in result.files.items()}
+        return replace(result, files=sizes)
 
     def planned_result(self, plan: PlannedClean, instant: Instant | None) -> CleanResult:
         """Return the result of a plan."""

@@ -50,6 +50,18 @@ def test_dry_run_names_files_and_bytes_and_deletes_nothing() -> None:
     assert cleans(table) == []
     assert str(planned).startswith("clean (KEEP_LATEST_COMMITS) planned: 4 files")
     assert planned.to_dict()["total_files"] == 4
+    (done,) = table.services.clean(options={"hoodie.clean.commits.retained": "1"})
+    assert (done.state, done.files) == ("completed", planned.files)
+    assert f"completed: 4 files, {planned.total_bytes} bytes; states" in str(done)
+
+
+def test_a_clean_that_another_process_planned_tells_no_bytes() -> None:
+    table = new_table(MemoryStorage())
+    for value in range(6):
+        upsert(table, value)
+    table.services.clean(options={"hoodie.clean.commits.retained": "1"}, mode="schedule")
+    (done,) = table.services.clean(mode="execute")
+    assert "completed: 4 files; states" in str(done)
 
 
 def test_writes_clean_by_default_and_log_the_first_time(caplog: pytest.LogCaptureFixture) -> None:
