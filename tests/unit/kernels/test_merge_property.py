@@ -67,17 +67,20 @@ def test_merging_into_a_file_does_what_the_rule_does(stored: list[dict[str, Any]
     context = RecordContext("t", SCHEMA, arrow_to_avro(SCHEMA, "t"), ORDERING, mode)
     old = [{**entry, "_pyhudi_delete": False} for entry in stored]
     by_key = {entry["_hoodie_record_key"]: number for number, entry in enumerate(incoming)}
-    retained, replaced, deleted, late_dropped = [], [], 0, 0
+    retained, replaced, in_order, deleted, late_dropped = [], [], [], 0, 0
     for number, entry in enumerate(old):
         index = by_key.pop(entry["_hoodie_record_key"], None)
         if index is None:
             retained.append(number)
+            in_order.append(number)
         elif not incoming_wins(version(entry), version(incoming[index]), mode):
             retained.append(number)
+            in_order.append(number)
             late_dropped += 1
         elif version(incoming[index]).deletes:
             deleted += 1
         else:
+            in_order.append(len(stored) + len(replaced))
             replaced.append(index)
     inserted = sorted(index for index in by_key.values() if not version(incoming[index]).deletes)
 
@@ -85,6 +88,7 @@ def test_merging_into_a_file_does_what_the_rule_does(stored: list[dict[str, Any]
     batch = rows.merge(table_of(old).drop_columns("_pyhudi_delete"))
     assert batch.retained.column("n").to_pylist() == retained
     assert batch.replacements.column("n").to_pylist() == replaced
+    assert batch.order.tolist() == in_order
     assert (batch.deleted, rows.late_dropped) == (deleted, late_dropped)
     assert rows.inserts().column("n").to_pylist() == inserted
 

@@ -27,14 +27,20 @@ _ROWS_IN_RUN: Final = 4_000
 class MergedBatch:
     """What becomes of one batch of the old file.
 
-    `order` says which of the retained rows, followed by the replacements, comes first, second and so on: each replacement is where the row
-    was that it replaces.
+    `order` says which of the old rows, followed by the replacements, comes first, second and so on: each replacement is where the row
+    was that it replaces, and what is replaced or deleted is left out.
     """
 
-    retained: pa.Table
+    old: pa.Table
+    changed: Indices
     replacements: pa.Table
     deleted: int
     order: Indices
+
+    @property
+    def retained(self) -> pa.Table:
+        """The old rows that stay as they are."""
+        return _without(self.old, self.changed)
 
 
 class IncomingRows:
@@ -64,7 +70,7 @@ class IncomingRows:
         """
         old_rows, new_rows = self._pairs(batch.column(RECORD_KEY), begin)
         if not len(old_rows):
-            return MergedBatch(batch, self._rows.slice(0, 0), 0, np.arange(batch.num_rows))
+            return MergedBatch(batch, old_rows, self._rows.slice(0, 0), 0, np.arange(batch.num_rows))
         self._met[new_rows] = True
         if self._context.mixes_versions:
             return self._merge_versions(batch, old_rows, new_rows)
@@ -144,19 +150,20 @@ def in_order(parts: Sequence[pa.Table], order: Indices) -> pa.Table:
 
 
 def _replaced(batch: pa.Table, changed: Indices, is_deleted: Mask, replacements: pa.Table) -> MergedBatch:
-    """Return a batch some rows of which have changed: those that are not deleted are replaced, in their order."""
-    keep = np.ones(batch.num_rows, bool)
-    keep[changed] = False
-    retained = _without(batch, changed, keep)
-    slots = np.full(batch.num_rows, -1, np.int64)
-    slots[keep] = np.arange(retained.num_rows)
-    slots[changed[~is_deleted]] = retained.num_rows + np.arange(replacements.num_rows)
-    return MergedBatch(retained, replacements, int(is_deleted.sum()), slots[slots >= 0])
+    """Return a batch some rows of which have changed, ascending: those that are not deleted are replaced, in their order."""
+    order = np.arange(batch.num_rows)
+    order[changed[~is_deleted]] = batch.num_rows + np.arange(replacements.num_rows)
+    order = np.delete(order, changed[is_deleted]) if is_deleted.any() else order
+    return MergedBatch(batch, changed, replacements, int(is_deleted.sum()), order)
 
 
-def _without(batch: pa.Table, left_out: Indices, keep: Mask) -> pa.Table:
+def _without(batch: pa.Table, left_out: Indices) -> pa.Table:
     """Return a batch without some rows, ascending; the values of the others are not copied where these are few."""
+    if not len(left_out):
+        return batch
     if len(left_out) * _ROWS_IN_RUN > batch.num_rows:
+        keep = np.ones(batch.num_rows, bool)
+        keep[left_out] = False
         return batch.filter(pa.array(keep))
     starts, ends = [0, *(left_out + 1).tolist()], [*left_out.tolist(), batch.num_rows]
     return pa.concat_tables(batch.slice(start, end - start) for start, end in zip(starts, ends, strict=True))

@@ -21,7 +21,6 @@ from pyhudi.kernels.base_file.base_file_writer import BaseFileWriter
 from pyhudi.kernels.base_file.bloom_columns import KeyFilter
 from pyhudi.kernels.base_file.meta_column_writer import MetaColumnWriter
 from pyhudi.kernels.base_file.partition_folder import ensure_partition
-from pyhudi.kernels.base_file.row_identity import rows_without
 from pyhudi.kernels.cdc.change_log_writer import ChangeLog
 from pyhudi.kernels.keys.keyed_rows import keyed_batches, live_rows
 from pyhudi.kernels.merge.merge_join import IncomingRows, in_order
@@ -198,13 +197,14 @@ def _merge(
     incoming = IncomingRows(rows, context)
     for begin, batch in old:
         merged = incoming.merge(batch, begin)
-        rows_after = stamp.carried_over(merged.retained, context.file_schema)
         if merged.replacements.num_rows:
             replaced = stamp.new(merged.replacements, context.file_schema)
-            rows_after = in_order([rows_after, replaced], merged.order)
+            rows_after = in_order([stamp.carried_over(batch, context.file_schema), replaced], merged.order)
+        else:
+            rows_after = stamp.carried_over(merged.retained, context.file_schema)
         writer.append(rows_after, known_keys=True)
-        if log is not None and merged.retained.num_rows < batch.num_rows:
-            log.replaced(rows_without(batch, merged.retained), merged.replacements)
+        if log is not None and len(merged.changed):
+            log.replaced(batch.take(pa.array(merged.changed)), merged.replacements)
         counts.updates += merged.replacements.num_rows
         counts.deletes += merged.deleted
     inserts = incoming.inserts()
