@@ -67,7 +67,10 @@ def test_merging_into_a_file_does_what_the_rule_does(stored: list[dict[str, Any]
     context = RecordContext("t", SCHEMA, arrow_to_avro(SCHEMA, "t"), ORDERING, mode)
     old = [{**entry, "_pyhudi_delete": False} for entry in stored]
     by_key = {entry["_hoodie_record_key"]: number for number, entry in enumerate(incoming)}
-    retained, replaced, in_order, deleted, late_dropped = [], [], [], 0, 0
+    retained: list[int] = []
+    replaced: list[int] = []
+    in_order: list[int] = []
+    deleted = late_dropped = 0
     for number, entry in enumerate(old):
         index = by_key.pop(entry["_hoodie_record_key"], None)
         if index is None:
