@@ -173,9 +173,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(text, name=name, obj=sys.modules[__name__])
     try:
         return getattr(importlib.import_module(_MODULES[name]), name)
-    except ModuleNotFoundError as error:
-        if error.name == "pyspark":
-            raise errors.UnsupportedError(f"pyhudi.{name} needs PySpark: pip install 'pyhudi[spark]'.") from error
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] == "pyspark":
+            importlib.import_module("pyhudi.spark.pyspark_release").check_pyspark(f"pyhudi.{name}")
         raise
 
 

@@ -15,10 +15,8 @@ def run() -> None:
 
 def submit() -> None:
     """Run `pyhudi-submit`, which is `spark-submit` for scripts of Apache Hudi; it needs PySpark."""
-    try:
-        importlib.import_module("pyspark")
-    except ModuleNotFoundError:
-        sys.exit("pyhudi-submit needs PySpark: pip install 'pyhudi[spark]'.")
+    if problem := importlib.import_module("pyhudi.spark.pyspark_release").problem_of_pyspark("pyhudi-submit"):
+        sys.exit(problem)
     importlib.import_module("pyhudi.cli.sessions.submit").main()
 
 

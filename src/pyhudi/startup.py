@@ -49,7 +49,11 @@ def _patch(module: ModuleType) -> None:
 
     @wraps(original)
     def get_or_create(builder: Any) -> Any:
-        start = importlib.import_module("pyhudi.sql.enable").start_enabled
+        try:
+            start = importlib.import_module("pyhudi.sql.enable").start_enabled
+        except ImportError:  # of an older PySpark
+            importlib.import_module("pyhudi.spark.pyspark_release").check_pyspark("pyhudi")
+            raise
         return start(builder, lambda: original(builder))
 
     setattr(get_or_create, _MARK, True)

@@ -55,6 +55,12 @@ def test_unknown_option_of_read_table_is_refused(spark: SparkSession, trips_fold
         spark.read.option("hoodie.datasource.query.typ", "snapshot").table("trips")
 
 
+def test_hidden_column_of_files_names_those_of_the_table(spark: SparkSession, trips_folder: Path) -> None:
+    chosen = spark.read.format("hudi").load(str(trips_folder)).select("_metadata.file_name", "_metadata.row_index").collect()
+    assert sorted(row.row_index for row in chosen) == [0, 1]
+    assert {row.file_name for row in chosen} == {path.name for path in trips_folder.glob(f"*/*{SECOND}.parquet")}
+
+
 def test_schema_for_a_hudi_table_is_refused(spark: SparkSession, trips_folder: Path) -> None:
     with pytest.raises(UsageError, match="own schema"):
         spark.read.schema("id bigint").option("as.of.instant", FIRST).table("trips")

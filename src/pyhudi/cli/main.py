@@ -95,10 +95,11 @@ class _Commands(CommandGroup):
             notes = getattr(error, "__notes__", [])
             click.echo("\n".join([f"error: {error}", *notes]), err=True)
             context.exit(_MISUSED if isinstance(error, UsageError) else _FAILED)
-        except ModuleNotFoundError as error:
+        except ImportError as error:
             if (error.name or "").partition(".")[0] != "pyspark" or context.invoked_subcommand == _SCRIPTS:
                 raise  # a script's own imports are the script's own error
-            click.echo(f"error: pyhudi {context.invoked_subcommand} needs PySpark here: pip install 'pyhudi[spark]'", err=True)
+            problem = importlib.import_module("pyhudi.spark.pyspark_release").problem_of_pyspark(f"pyhudi {context.invoked_subcommand}")
+            click.echo(f"error: {problem or error}", err=True)
             context.exit(_FAILED)
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)

@@ -20,6 +20,7 @@ from pyspark.sql.conf import RuntimeConfig
 
 from pyhudi.cache import LruCache
 from pyhudi.spark.reader import catalog_resolver as resolver
+from pyhudi.spark.stopped_sessions import is_running
 
 _ENABLED: Final = "spark.pyhudi.enabled"
 _TRUE: Final = "true"
@@ -69,7 +70,7 @@ class _Enabled:
     def is_any_left(self) -> bool:
         with self._lock:
             sessions = tuple(self.requested)
-        return any(_is_running(session) for session in sessions)
+        return any(is_running(session) for session in sessions)
 
     def holds(self, session: SparkSession) -> bool:
         return session in self.sessions or self.identities.get(_identity(session)) is not None
@@ -116,12 +117,12 @@ def mark_enabled(session: SparkSession) -> None:
 
 def mark_disabled(session: SparkSession) -> bool:
     """Let a session speak Hudi no more; return whether another one still does. Harmless for one that never did, or was stopped."""
-    if _is_running(session):
+    if is_running(session):
         session.conf.unset(_ENABLED)
         if session.conf.get(_ENABLED, "") == _TRUE:  # the application's configuration says so
             session.conf.set(_ENABLED, "false")
         resolver.uninstall(session)
-    if _is_running(session) or session in _known.sessions:
+    if is_running(session) or session in _known.sessions:
         _known.remove(session)
     if _known.is_any_left():
         gc.collect()  # a session that only its own catalog refers to is nobody's any more
@@ -143,10 +144,6 @@ def _state(session: SparkSession) -> None:
     resolver.install(session)
     _known.add(session)
     use_for_workers(session)
-
-
-def _is_running(session: SparkSession) -> bool:
-    return session.sparkContext._jsc is not None  # noqa: SLF001 - said nowhere else
 
 
 def use_for_workers(session: SparkSession) -> None:

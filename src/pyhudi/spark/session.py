@@ -19,9 +19,12 @@ from pyhudi.spark.enabled_sessions import is_any_enabled, is_enabled, mark_disab
 from pyhudi.spark.jvm import error_translation
 from pyhudi.spark.jvm.patches import Hook, replace_method, restore_all
 from pyhudi.spark.options.s3a_settings import s3a_settings
+from pyhudi.spark.options.start_failures import explained_start
 from pyhudi.spark.options.start_settings import remove_from_session, settings_without_jar, stated_without_jar
+from pyhudi.spark.pyspark_release import check_pyspark
 from pyhudi.spark.reader import frame_reader
 from pyhudi.spark.scan import count_hook, explain_hook
+from pyhudi.spark.stopped_sessions import check_running
 from pyhudi.spark.streaming import stream_reader_hooks, stream_writer_hooks
 from pyhudi.spark.writer import frame_write, merge_into, writer_hooks, writer_v2
 from pyhudi.storage.remote.hadoop_settings import use_settings_of
@@ -45,9 +48,10 @@ def enable(target: Target, sql: SqlRunner) -> Target:
         sql: What `session.sql` runs from now on.
 
     Raises:
-        UnsupportedError: the session is, or the builder would give, a Spark Connect client.
-        UsageError: `target` is neither session nor builder.
+        UnsupportedError: the session is, or the builder would give, a Spark Connect client; PySpark is too old.
+        UsageError: `target` is neither session nor builder, or it was stopped.
     """
+    check_pyspark("pyhudi.enable")
     if isinstance(target, SparkSession.Builder):
         _enable_builder(target, sql)
     elif isinstance(target, SparkSession):
@@ -60,6 +64,7 @@ def enable(target: Target, sql: SqlRunner) -> Target:
 
 
 def _enable_session(session: SparkSession, sql: SqlRunner) -> None:
+    check_running(session)
     remove_from_session(session)
     _install(sql)
     mark_enabled(session)
@@ -78,11 +83,13 @@ def start_enabled(builder: SparkSession.Builder, original: Callable[[], SparkSes
     """Return what a builder gives by its `original` method, enabled, and started without the settings that ask for Apache Hudi's jar.
 
     Raises:
-        UnsupportedError: the builder would give a Spark Connect client.
+        UnsupportedError: the builder would give a Spark Connect client; PySpark is too old.
+        UsageError: the JVM of Spark did not start.
     """
+    check_pyspark("pyhudi.enable")
     if asks_for_connect(builder):
         raise UnsupportedError(_CONNECT)
-    with settings_without_jar(builder):
+    with settings_without_jar(builder), explained_start():
         session = original()
     return enable(session, sql)
 

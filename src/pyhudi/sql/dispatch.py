@@ -16,6 +16,7 @@ from pyspark.sql.sql_formatter import SQLStringFormatter
 
 from pyhudi.errors import HudiError
 from pyhudi.spark.catalog.relation_cache import one_statement
+from pyhudi.spark.stopped_sessions import check_running
 from pyhudi.sql import unsupported
 from pyhudi.sql.call import run_call
 from pyhudi.sql.query import query
@@ -140,6 +141,7 @@ def _handled(session: SparkSession, spark_sql: SparkSql, text: str, args: Argume
 
 def _answer(handler: Callable[[Statement], DataFrame | None], inner: Statement) -> DataFrame | None:
     """Return what the handler answers; None leaves the statement to Spark."""
+    check_running(inner.session)
     named = inner.with_names()
     if inner.kind not in _WITH_A_QUERY or not query.has_table_references(named):
         return handler(named)

@@ -32,6 +32,8 @@ def test_procedures_tell_of_a_table_what_it_is(trips):
     commits = dicts(trips, "CALL show_commits(table => 'trips')")
     assert [row["total_records_written"] for row in commits] == [0, 1, 2]
     assert [row["action"] for row in commits] == ["deltacommit"] * 3
+    path = trips.session.table("trips").inputFiles()[0].partition("/city=")[0]
+    assert dicts(trips, f"CALL show_commits(table => 'hudi.`{path}`')") == commits
     first = commits[-1]["commit_time"]
     files = dicts(trips, "CALL show_commit_files('trips', 10, :instant)", {"instant": first})
     assert {row["partition_path"] for row in files} == {"city=oslo", "city=rome"}
@@ -112,6 +114,7 @@ def test_table_functions_list_instants_and_slices(trips):
         ("CALL show_commits('t', 1, 2)", UsageError, "takes 2"),
         ("CALL show_commits('t', 'many')", UsageError, "limit takes a value of type int"),
         ("CALL show_commits(table => 'no_such_table')", TableNotFound, "no_such_table"),
+        ("CALL show_commits('/some/place')", UsageError, r"is a path. Give table => 'hudi.`/some/place`'."),
         ("CALL show_comits(table => 't')", UsageError, "Did you mean 'show_commits'"),
         ("CALL partition_bucket_index_manager(table => 't')", UsageError, "give overwrite"),
     ],

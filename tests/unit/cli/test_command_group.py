@@ -46,7 +46,7 @@ def test_command_that_needs_spark_says_what_to_install(command: str, monkeypatch
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     result = CliRunner().invoke(main, [command])
     assert result.exit_code == 1
-    assert result.stderr == f"error: pyhudi {command} needs PySpark here: pip install 'pyhudi[spark]'\n"
+    assert result.stderr == f"error: pyhudi {command} needs PySpark: pip install 'pyhudi[spark]'.\n"
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,10 @@ def test_unknown_name_says_what_does_that(table: HudiTable, call: Callable[[Hudi
         (lambda table: table.to_arrow(limit=1), r"head\(n\)"),
         (lambda table: table.scan(version=0), "as_of=<instant or time>"),
         (lambda table: table.delete(predicate="id = 1"), "where='"),
+        (lambda table: table.delete(keys=[1, 2]), r"records are chosen by where='id IN \(1, 2\)'"),
+        (lambda table: table.upsert(rows=[{"id": 1}]), r"the rows are data=\.\.\."),
+        (lambda table: table.bulk_insert(ROWS, keys=["id"]), r"has no argument 'keys': the table has its key"),
+        (lambda table: table.insert(ROWS, mode="append"), r"upsert\(data\) replaces"),
         (lambda table: table.update(updates={"city": "'x'"}), r"set=\{'column': '<expression>'\}"),
         (lambda table: table.merge(ROWS, predicate="s.id = t.id"), "on='id'"),
         (lambda table: table.merge(ROWS, source_alias="s"), r"source\.column"),
@@ -83,6 +87,8 @@ def test_call_of_another_library_says_what_the_call_is_here(table: HudiTable, ca
 def test_condition_and_result_in_place_of_others_are_named(table: HudiTable) -> None:
     with pytest.raises(UsageError, match=r"no file 'id = 1'.* A condition is where='"):
         table.delete("id = 1")
+    with pytest.raises(UsageError, match="a list of int; a list of rows holds dicts"):
+        table.delete([1, 2])
     result = table.upsert(ROWS)
     for call in (table.restore, table.savepoint, table.services.restore):
         with pytest.raises(OptionError, match=rf"give '{result.instant}', which is its attribute instant"):

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from pyhudi.spark.options.start_failures import split_arguments
+
 CATALOG: Final = "spark.sql.catalog.spark_catalog"
 EXTENSIONS: Final = "spark.sql.extensions"
 #: Spark's own session catalog, the default of `spark.sql.catalog.spark_catalog` since Spark 4.0.
@@ -117,7 +119,7 @@ def submit_text_without_jar(text: str) -> tuple[str, list[Removal]]:
     """Return the value of the environment variable `PYSPARK_SUBMIT_ARGS` without the jar, and what was removed.
 
     Raises:
-        ValueError: a quote has no end.
+        UsageError: a quote has no end.
     """
-    arguments, removals = arguments_without_jar(shlex.split(text))
+    arguments, removals = arguments_without_jar(split_arguments(text))
     return (shlex.join(arguments) if removals else text), removals

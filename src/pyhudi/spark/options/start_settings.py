@@ -10,7 +10,6 @@ import itertools
 import logging
 import os
 import posixpath
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final
@@ -30,6 +29,7 @@ from pyhudi.spark.options.jar_settings import (
     submit_text_without_jar,
     without_jar,
 )
+from pyhudi.spark.options.start_failures import split_arguments
 from pyhudi.storage.open_storage import open_storage
 
 _log = logging.getLogger("pyhudi.spark")
@@ -111,7 +111,7 @@ def _inherited_settings() -> dict[str, str]:
         # The JVM runs already: it knows what spark-submit and spark-defaults.conf say.
         SparkContext._ensure_initialized()  # noqa: SLF001
         return dict(SparkConf().getAll())
-    return file_settings(shlex.split(os.environ.get(_SUBMIT_ARGS, "")))
+    return file_settings(split_arguments(os.environ.get(_SUBMIT_ARGS, "")))
 
 
 def file_settings(arguments: Sequence[str]) -> dict[str, str]:

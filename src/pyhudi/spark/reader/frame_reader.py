@@ -25,6 +25,7 @@ from pyhudi.spark.options.read_request import ReadRequest, noting_hooks, request
 from pyhudi.spark.options.session_options import read_defaults
 from pyhudi.spark.reader.read_frame import read_frame
 from pyhudi.spark.reader.view_functions import rows_of
+from pyhudi.spark.stopped_sessions import check_running
 
 
 def install(is_enabled: IsEnabled) -> None:
@@ -66,6 +67,7 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
         request = request_of(reader).with_arguments(format, schema, options)
         if not (request.is_hudi and is_enabled(session)):
             return original(reader, path, format, schema, **options)
+        check_running(session)
         defaults = read_defaults(session)
         if (view := request.table_view(defaults)) is not None:
             name, arguments = view

@@ -15,6 +15,7 @@ from pyhudi.read.snapshot.snapshot import open_snapshot
 from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.jvm.patches import Hook, IsEnabled, replace_methods
 from pyhudi.spark.options.read_request import ReadRequest, noting_hooks, request_of
+from pyhudi.spark.stopped_sessions import check_running
 from pyhudi.spark.streaming.stream_source import NAME, HudiStream, stated_start, stream_options
 from pyhudi.storage.open_storage import open_storage
 
@@ -43,6 +44,7 @@ def _reading_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
         request = request_of(reader).with_arguments(format, schema, options)
         if not (request.is_hudi and is_enabled(session)):
             return original(reader, path, format, schema, **options)
+        check_running(session)
         return _stream(session, request.location(path), request)
 
     def table(reader: DataStreamReader, original: Hook, tableName: str) -> Any:  # noqa: N803 - Spark's name

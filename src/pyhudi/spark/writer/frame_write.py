@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyhudi.errors import UnsupportedError
 from pyhudi.spark.input.small_input import Collected, collect_small, fetch_rows
 from pyhudi.spark.jvm.error_translation import translate_pickling_errors
+from pyhudi.spark.stopped_sessions import check_running
 from pyhudi.spark.writer.spark_tagger import SparkTagger, unserved_write
 from pyhudi.spark.writer.validator_queries import session_runner
 from pyhudi.spec.actions.commit import Operation
@@ -53,6 +54,7 @@ def write_frame(
 ) -> WriteResult:
     """Write a DataFrame's rows to a table; arguments and errors as in `pyhudi.table.write_table.write`."""
     assert isinstance(data, DataFrame), "registered for DataFrames"
+    check_running(data.sparkSession)
     started = time.perf_counter()
     choice = _engine_choice(data.sparkSession, options)
     settings = resolve(without_engine(options))

@@ -15,6 +15,7 @@ from pyspark.sql.readwriter import DataFrameWriter
 from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.jvm.patches import Hook, IsEnabled, replace_methods
 from pyhudi.spark.options.writer_state import frame_of, note, option_text, session_of, state_of
+from pyhudi.spark.stopped_sessions import check_running
 from pyhudi.spark.writer.save import insert_into_table, save_as_table, save_to_path
 
 
@@ -73,6 +74,7 @@ def _writing_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
     ) -> None:
         state = state_of(writer).with_call(format, mode, partitionBy, options)
         if state.is_hudi and is_enabled(session_of(writer)):
+            check_running(session_of(writer))
             save_to_path(frame_of(writer), state, path)
         else:
             original(writer, path, format, mode, partitionBy, **options)
@@ -89,6 +91,7 @@ def _writing_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
         state = state_of(writer).with_call(format, mode, partitionBy, options)
         session = session_of(writer)
         if is_enabled(session) and (state.is_hudi or (state.source is None and catalog_table.find(session, name))):
+            check_running(session)
             save_as_table(frame_of(writer), state, name)
         else:
             original(writer, name, format, mode, partitionBy, **options)
@@ -101,6 +104,7 @@ def _writing_hooks(is_enabled: IsEnabled) -> dict[str, Hook]:
     ) -> None:
         session = session_of(writer)
         if is_enabled(session) and catalog_table.find(session, tableName):
+            check_running(session)
             insert_into_table(frame_of(writer), state_of(writer), tableName, overwrite=overwrite)
         else:
             original(writer, tableName, overwrite)

@@ -69,18 +69,21 @@ class ProcedureCall:
         return self.statement.session
 
     def entry(self) -> CatalogTable | None:
-        """Return the table of the catalog that `table` names, None when `path` is given instead.
+        """Return the table of the catalog, or at ``hudi.`/path` ``, that `table` names, None when `path` is given instead.
 
         Raises:
             TableNotFound: there is no Hudi table of that name.
-            UsageError: neither is given.
+            UsageError: neither is given, or a bare path for the name.
         """
         name = self.text("table")
         if name is None:
             if "path" in self.arguments and self.text("path"):
                 return None
             raise UsageError(f"CALL {self.procedure.name}: give table => 'name'{_or_path(self)}.")
-        match = catalog_table.find(self.session, catalog_table.split_name(self.session, name))
+        if "/" in name and "`" not in name:
+            raise UsageError(f"CALL {self.procedure.name}: '{name}' is a path. Give table => 'hudi.`{name}`'{_or_path(self)}.")
+        parts = catalog_table.split_name(self.session, name)
+        match = catalog_table.at_path(parts[1]) if catalog_table.is_path(parts) else catalog_table.find(self.session, parts)
         if match is None:
             raise TableNotFound(f"CALL {self.procedure.name}: '{name}' is no Hudi table of this session's catalog.")
         return match

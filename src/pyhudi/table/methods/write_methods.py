@@ -30,6 +30,7 @@ Options = Mapping[str, str]
 class WriteMethods(ReadMethods):
     """The methods of `HudiTable` that write rows."""
 
+    @advised
     def insert(self, data: object, options: Options | None = None) -> WriteResult:
         """Add rows; a row whose key the table has already is stored as a second one. `data`, `options` and errors as in `upsert`.
 
@@ -42,6 +43,7 @@ class WriteMethods(ReadMethods):
         """
         return self._write(Operation.INSERT, data, options)
 
+    @advised
     def bulk_insert(self, data: object, options: Options | None = None) -> WriteResult:
         """Add rows in new files of the greatest size allowed, for large first loads. `data`, `options` and errors as in `upsert`.
 
@@ -54,6 +56,7 @@ class WriteMethods(ReadMethods):
         """
         return self._write(Operation.BULK_INSERT, data, options)
 
+    @advised
     def upsert(self, data: object, options: Options | None = None) -> WriteResult:
         """Replace records by key and add those that are new; where the table has no record key, by the meta columns that rows bring.
 

@@ -111,12 +111,20 @@ OF_SCAN: Final = {
     "where": "filter(...) chooses rows",
 }
 
+_KEYS: Final = ("ids", "key", "keys", "record_key", "record_keys")
 _CONDITION: Final = ("condition", "expr", "filter", "filters", "partition_filters", "predicate", "row_filter", "where")
+_ROWS: Final = ("batches", "dataframe", "df", "records", "rows", "source", "table")
 #: What the other names of an argument mean, by the arguments one of which a method must have.
 _ARGUMENTS: Final = {
-    ("filter", "where"): dict.fromkeys(_CONDITION, "a condition is {}='...'"),
+    ("filter", "where"): dict.fromkeys(_CONDITION, "a condition is {}='...'")
+    | dict.fromkeys(_KEYS, "records are chosen by {}='id IN (1, 2)'"),
     ("on",): dict.fromkeys(("predicate", "condition"), "the columns by which rows match are {}='id' or {}=['id', 'day']")
     | dict.fromkeys(("source_alias", "target_alias"), "the two sides are always source.column and target.column"),
+    ("data",): dict.fromkeys(_ROWS, "the rows are {}=...")
+    | dict.fromkeys((*_KEYS, "on", "partition_by"), "the table has its key and partition fields, which HudiTable.create(...) states")
+    | dict.fromkeys(
+        ("mode", "save_mode"), "insert(data) adds rows, upsert(data) replaces those with the same key, overwrite(data) replaces all"
+    ),
     ("as_of",): dict.fromkeys(("at", "snapshot_id", "timestamp", "version"), "a state in the past is {}=<instant or time>"),
     ("columns",): dict.fromkeys(("selected_fields", "usecols", "select"), "columns are {}=[...]") | {"limit": "head(n) reads some rows"},
     ("set",): dict.fromkeys(("new_values", "updates", "values"), "new values are {}={{'column': '<expression>'}}"),

@@ -53,6 +53,10 @@ def to_table(data: object, schema: Callable[[], pa.Schema] | None = None, *, com
             raise
         raise SchemaError(f"The data cannot be taken as columns: {error}") from error
     if table is None:
+        if isinstance(items, list | tuple) and items:
+            raise UsageError(
+                f"The data are a list of {type(items[0]).__name__}; a list of rows holds dicts, such as [{{'id': 1, 'city': 'oslo'}}]."
+            )
         raise UsageError(
             f"The data are of type {type(data).__module__}.{type(data).__qualname__}; give an Arrow table, a pandas or polars frame,"
             " a list of dicts, a generator of batches, the path of a Parquet file, or an object with __arrow_c_stream__."
