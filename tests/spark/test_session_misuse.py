@@ -93,11 +93,11 @@ def run(program: str, folder: Path, *arguments: str, **variables: str | None) ->
 
 def test_stopped_session_is_named_and_the_next_one_works(tmp_path: Path) -> None:
     answer = run(START + STOPPED, tmp_path)
-    said = answer.stdout.splitlines()
+    lines = answer.stdout.splitlines()
     refused = "UsageError This Spark session was stopped: get another one by pyhudi.enable(SparkSession.builder).getOrCreate()."
     calls = ("load", "stream", "save", "update", "call", "upsert", "enable")
-    assert said[:7] == [f"{call} {refused}" for call in calls], answer.stderr
-    assert said[7:] == ["disable True", "again ['a']", f"enable {refused}", "again ['a']"]
+    assert lines[:7] == [f"{call} {refused}" for call in calls], answer.stderr
+    assert lines[7:] == ["disable True", "again ['a']", f"enable {refused}", "again ['a']"]
 
 
 def test_sessions_that_are_enabled_twice_or_share_a_jvm(tmp_path: Path) -> None:
@@ -124,19 +124,19 @@ def test_jvm_that_does_not_start_is_explained(variables: dict[str, str | None], 
     assert says in answer.stdout
 
 
-@pytest.mark.parametrize("place", ["submit arguments", "properties file", "configuration folder", "builder", "extensions of others"])
-def test_settings_of_hudi_from_any_place_are_taken_away(place: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("source", ["submit arguments", "properties file", "configuration folder", "builder", "extensions of others"])
+def test_settings_of_hudi_from_any_place_are_taken_away(source: str, tmp_path: Path) -> None:
     submit, setting = "pyspark-shell", ""
-    if place == "submit arguments":
+    if source == "submit arguments":
         submit = f"--conf spark.sql.extensions={EXTENSION} --conf 'spark.sql.catalog.spark_catalog={CATALOG}' pyspark-shell"
-    if place == "properties file":
+    if source == "properties file":
         (tmp_path / "my.conf").write_text(f"spark.sql.extensions={EXTENSION}\n")
         submit = f"--properties-file {tmp_path}/my.conf pyspark-shell"
-    if place == "configuration folder":
+    if source == "configuration folder":
         (tmp_path / "spark-defaults.conf").write_text(f"# of the cluster\nspark.sql.extensions\t{EXTENSION}\nspark.jars.packages=\n")
-    if place == "builder":
+    if source == "builder":
         setting = f'.config(map={{"spark.sql.extensions": "{EXTENSION}", "spark.sql.catalog.spark_catalog": "{CATALOG}"}})'
-    if place == "extensions of others":
+    if source == "extensions of others":
         setting = f'.config("spark.sql.extensions", "{EXTENSION},org.example.NoExtension")'
     program = START + f"attempt('answer', lambda: rows(pyhudi.enable(builder(){setting}).getOrCreate()))"
     answer = run(program, tmp_path, PYSPARK_SUBMIT_ARGS=submit)

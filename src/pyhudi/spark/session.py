@@ -19,7 +19,7 @@ from pyhudi.spark.enabled_sessions import is_any_enabled, is_enabled, mark_disab
 from pyhudi.spark.jvm import error_translation
 from pyhudi.spark.jvm.patches import Hook, replace_method, restore_all
 from pyhudi.spark.options.s3a_settings import s3a_settings
-from pyhudi.spark.options.start_failures import explained_start
+from pyhudi.spark.options.start_failures import naming_start_failures
 from pyhudi.spark.options.start_settings import remove_from_session, settings_without_jar, stated_without_jar
 from pyhudi.spark.pyspark_release import check_pyspark
 from pyhudi.spark.reader import frame_reader
@@ -89,7 +89,7 @@ def start_enabled(builder: SparkSession.Builder, original: Callable[[], SparkSes
     check_pyspark("pyhudi.enable")
     if asks_for_connect(builder):
         raise UnsupportedError(_CONNECT)
-    with settings_without_jar(builder), explained_start():
+    with settings_without_jar(builder), naming_start_failures():
         session = original()
     return enable(session, sql)
 

@@ -6,7 +6,6 @@ import itertools
 import os
 import posixpath
 import shlex
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -14,13 +13,14 @@ from typing import Final
 from pyspark.errors import PySparkRuntimeError
 
 from pyhudi.errors import UsageError
+from pyhudi.storage.open_storage import open_storage
 
 #: What `PYSPARK_SUBMIT_ARGS` names in the place of a script; PySpark's default of the variable.
 _SHELL: Final = "pyspark-shell"
 
 
 @contextmanager
-def explained_start() -> Iterator[None]:
+def naming_start_failures() -> Iterator[None]:
     """While it lasts, a JVM that does not start is an error that says what to change.
 
     Raises:
@@ -48,14 +48,19 @@ def split_arguments(submit_text: str) -> list[str]:
 
 
 def _reason(submit_text: str, java_home: str) -> str:
-    java = posixpath.join(java_home, "bin", "java") if java_home else "java"
-    if shutil.which(java) is None:
-        place = f"JAVA_HOME is {java_home}, which has no bin/java" if java_home else "JAVA_HOME is not set, and no folder of PATH has java"
-        return f"{place}. Install Java 17 or 21, and let JAVA_HOME be its folder."
+    folders = [posixpath.join(java_home, "bin")] if java_home else os.environ.get("PATH", "").split(os.pathsep)
+    if not any(_exists(posixpath.join(folder, "java")) for folder in folders):
+        cause = f"JAVA_HOME is {java_home}, which has no bin/java" if java_home else "JAVA_HOME is not set, and no folder of PATH has java"
+        return f"{cause}. Install Java 17 or 21, and let JAVA_HOME be its folder."
     arguments = split_arguments(submit_text)
     if _SHELL not in arguments:
         return f"PYSPARK_SUBMIT_ARGS has to end with {_SHELL}, or spark-submit misses a script. It is: {submit_text!r}"
     for flag, path in itertools.pairwise(arguments):
-        if flag == "--properties-file" and not posixpath.exists(path):
+        if flag == "--properties-file" and not _exists(path):
             return f"PYSPARK_SUBMIT_ARGS names the properties file {path}, which does not exist."
     return "what it printed is above. It needs Java 17 or 21, and reads the builder, PYSPARK_SUBMIT_ARGS and spark-defaults.conf."
+
+
+def _exists(path: str) -> bool:
+    folder, name = posixpath.split(os.path.realpath(path))  # Java is a link on many systems
+    return open_storage(folder or ".").stat(name) is not None

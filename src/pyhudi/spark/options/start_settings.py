@@ -121,7 +121,7 @@ def file_settings(arguments: Sequence[str]) -> dict[str, str]:
     for flag, value in itertools.pairwise(arguments):
         if flag == "--properties-file":
             path = value
-    folder, name = posixpath.split(path)
+    folder, name = posixpath.split(os.path.realpath(path))  # a link where a cluster mounts it
     with suppress(FileNotFoundError):
         return parse_properties(open_storage(folder or ".").read(name))
     return {}
