@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -40,6 +39,6 @@ def test_start_without_what_it_needs(arguments: str, says: str, tmp_path: Path, 
         fail()
     (tmp_path / "bin").mkdir()
     (tmp_path / "java").touch()
-    os.symlink(tmp_path / "java", tmp_path / "bin" / "java")
+    (tmp_path / "bin" / "java").symlink_to(tmp_path / "java")
     with pytest.raises(UsageError, match=says):
         fail()
