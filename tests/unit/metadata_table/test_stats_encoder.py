@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pyhudi.codec.varint import prefix_length
 from pyhudi.metadata_table.format.record import ColumnStats, RecordType, ValueType
 from pyhudi.metadata_table.format.record_codec import RecordDecoder
 from pyhudi.metadata_table.format.record_encoder import RecordEncoder
@@ -75,3 +76,13 @@ def test_only_wrappers_that_few_records_have_are_left_to_fastavro() -> None:
         is None
     }
     assert left == {ValueType.DATE, ValueType.DECIMAL}
+
+
+@pytest.mark.parametrize("version", [6, 8, 9])
+def test_tombstones_put_together_are_those_encoded(version: int) -> None:
+    encoder = RecordEncoder(version)
+    for column in ("", "id", "ø", "the name of a file or of a column"):
+        head, tail = encoder.stats_tombstone(column)
+        for name in ("", "a.parquet", "ø" * 80):
+            record = ColumnStats(RecordType.COLUMN_STATS, name, column, is_deleted=True)
+            assert head + prefix_length(name.encode()) + tail == encoder.encode(record) == encoder._encode_record(record)

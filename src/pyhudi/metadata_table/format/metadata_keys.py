@@ -49,7 +49,12 @@ def partition_path(name: str) -> str:
 
 def column_stats_key(column: str, path: str, file_name: str) -> str:
     """Return the key of a file's statistics of one column."""
-    return column_stats_prefix(column, path) + _hash_128(file_name)
+    return column_stats_prefix(column, path) + column_stats_suffix(file_name)
+
+
+def column_stats_suffix(file_name: str) -> str:
+    """Return how the keys of a file's statistics end, whatever the column."""
+    return _hash_128(file_name)
 
 
 def column_stats_prefix(column: str, path: str | None = None) -> str:

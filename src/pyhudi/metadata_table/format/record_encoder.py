@@ -37,6 +37,7 @@ _LOW = (1 << 64) - 1
 _MOST_KNOWN = 4096
 #: A name that nothing else in a record looks like.
 _NAME = "the name of a file or of a column"
+_NAME_BYTES = prefix_length(_NAME.encode())
 _SCHEMAS = {TableVersion.SIX: "HoodieMetadataRecordV6", TableVersion.EIGHT: "HoodieMetadataRecordV8"}
 
 
@@ -69,12 +70,18 @@ class RecordEncoder:
                 self._known[record] = known
         return known
 
+    def stats_tombstone(self, column: str) -> tuple[bytes, bytes]:
+        """Return the bytes of a record that takes the statistics of a column back: those before the name of the file, and those after."""
+        model = self.encode(ColumnStats(RecordType.COLUMN_STATS, _NAME, column, is_deleted=True))
+        head, tail = model.split(_NAME_BYTES, 1)
+        return head, tail
+
     def _with_names(self, stats: ColumnStats, rest: bytes) -> bytes:
         """Return the bytes of a record of statistics: what comes before the names is the same in all of a kind."""
         parts = self._named.get(stats.type)
         if parts is None:
             model = self._encode_record(ColumnStats(stats.type, _NAME, _NAME))
-            parts = self._named[stats.type] = model.split(prefix_length(_NAME.encode()))
+            parts = self._named[stats.type] = model.split(_NAME_BYTES)
         head, between, _ = parts
         return b"".join((head, prefix_length(stats.file_name.encode()), between, prefix_length(stats.column.encode()), rest))
 

@@ -8,14 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+import pyarrow as pa
+
+from pyhudi.codec.varint import prefix_length
 from pyhudi.metadata_table.format import metadata_keys as keys
 from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.column_types import index_version_of, indexed_columns
 from pyhudi.metadata_table.format.index_definitions import IndexDefinition
-from pyhudi.metadata_table.format.record import ColumnStats, MetadataRecord, RecordType
+from pyhudi.metadata_table.format.record import ColumnStats, MetadataRecord
 from pyhudi.metadata_table.indexes.data_table import DataTable
 from pyhudi.metadata_table.indexes.file_stats import partition_stats
-from pyhudi.metadata_table.write.data_table_changes import Changes, InitialGroup, numbered_file_ids, spread_cells, spread_records
+from pyhudi.metadata_table.write.data_table_changes import (
+    Changes,
+    ColumnChanges,
+    InitialGroup,
+    numbered_file_ids,
+    spread_cells,
+    spread_records,
+)
 from pyhudi.spec.actions.clean import CleanMetadata
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.files.file_names import parse_base_file_name
@@ -61,16 +72,19 @@ class ColumnStatsKind:
                     records.update(_key_records(table, path, stat.path))
         return Changes(records)
 
-    def of_clean(self, table: DataTable, partition: str, instant: str, metadata: CleanMetadata) -> Changes:  # noqa: ARG002
-        """Return tombstones of the base files that were removed."""
+    def of_clean(self, table: DataTable, partition: str, instant: str, metadata: CleanMetadata) -> ColumnChanges:  # noqa: ARG002
+        """Return tombstones of the base files that were removed: many, which differ by the names of files and columns alone."""
         definition = table.definitions.get(partition)
-        records: dict[str, MetadataRecord] = {}
+        columns = {} if definition is None else {column: table.mdt.encoder.stats_tombstone(column) for column in definition.source_fields}
+        rows: list[str] = []
+        values: list[bytes] = []
         for path, done in metadata.partitions.items():
+            tombstones = [(keys.column_stats_prefix(column, path), *parts) for column, parts in columns.items()]
             for name in filter(parse_base_file_name, (named.rpartition("/")[2] for named in done.deleted)):
-                for column in () if definition is None else definition.source_fields:
-                    removed = ColumnStats(RecordType.COLUMN_STATS, name, column, is_deleted=True)
-                    records[keys.column_stats_key(column, path, name)] = removed
-        return Changes(records)
+                suffix, file_name = keys.column_stats_suffix(name), prefix_length(name.encode())
+                rows += [prefix + suffix for prefix, _, _ in tombstones]
+                values += [head + file_name + tail for _, head, tail in tombstones]
+        return ColumnChanges(pa.array(rows, pa.string()), values, np.arange(len(rows)), pa.array([], pa.string()))
 
 
 class PartitionStatsKind:
