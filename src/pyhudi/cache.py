@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, Final, Generic, Self, TypeVar, cast, overload
 
 Key = TypeVar("Key", bound=Hashable)
@@ -49,6 +49,24 @@ class LruCache(Generic[Key, Value]):
                 return None
             self._values.move_to_end(key)
             return entry[0]
+
+    def get_all(self, keys: Iterable[Key]) -> dict[Key, Value]:
+        """Return the values of those keys that have one.
+
+        Example:
+            >>> cache = LruCache(2)
+            >>> cache.put(1, "a")
+            >>> cache.get_all([1, 2])
+            {1: 'a'}
+        """
+        result: dict[Key, Value] = {}
+        with _LOCK:
+            for key in keys:
+                entry = self._values.get(key)
+                if entry is not None:
+                    self._values.move_to_end(key)
+                    result[key] = entry[0]
+        return result
 
     def put(self, key: Key, value: Value) -> None:
         """Cache a value, and drop the least recently used ones that exceed the limit."""

@@ -22,6 +22,8 @@ _MURMUR_TYPE = 1
 _HEADER = struct.Struct(">iibi")
 _DYNAMIC_HEADER = struct.Struct(">iii")
 _MAX_BITS = 1 << 31
+#: Above the number for the smallest share of false answers that a double can state; a damaged number would keep a look-up busy for hours.
+_MOST_HASHES = 1100
 _BASE64 = re.compile("[A-Za-z0-9+/]*={0,2}")
 
 
@@ -148,7 +150,7 @@ def _row(bits: int) -> bytearray:
 
 def _parse_header(data: bytes, at: int) -> tuple[int, int]:
     version, hashes, hash_type, bits = _HEADER.unpack_from(data, at)
-    if version != _VERSION or hash_type != _MURMUR_TYPE or hashes <= 0 or not 0 < bits < _MAX_BITS:
+    if version != _VERSION or hash_type != _MURMUR_TYPE or not 0 < hashes <= _MOST_HASHES or not 0 < bits < _MAX_BITS:
         raise CorruptTableError("the bloom filter of a base file has a header that Hudi does not write")
     return hashes, bits
 

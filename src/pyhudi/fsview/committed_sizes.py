@@ -188,16 +188,17 @@ def written_by(storage: Storage, config: TableConfig, timeline: Timeline, instan
         CorruptTableError: a commit is unreadable.
     """
     table, times = storage.uri, timeline.completion
-    keys = {one: (table, one.requested, one.completed or times.get(one.requested) or "") for one in instants}
-    matches = {instant: written for instant, key in keys.items() if (written := _known.get(key)) is not None}
-    unknown = [instant for instant in keys if instant not in matches]
+    instants = tuple(instants)
+    keys = [(table, one.requested, one.completed or times.get(one.requested) or "") for one in instants]
+    matches = _known.get_all(keys)
+    unknown = [(key, instant) for key, instant in zip(keys, instants, strict=True) if key not in matches]
     first, rest = unknown[:1], () if workers().is_one else unknown[1:]
-    begun = [workers().begin(partial(_read, storage, config, timeline, one)) for one in rest]
-    read = [_read(storage, config, timeline, one) for one in (first if rest else unknown)] + [end() for end in begun]
-    for instant, written in zip(unknown, read, strict=True):
-        matches[instant] = written
-        _known.put(keys[instant], written)
-    return [matches[instant] for instant in keys]
+    begun = [workers().begin(partial(_read, storage, config, timeline, one)) for _, one in rest]
+    read = [_read(storage, config, timeline, one) for _, one in (first if rest else unknown)] + [end() for end in begun]
+    for (key, _), written in zip(unknown, read, strict=True):
+        matches[key] = written
+        _known.put(key, written)
+    return [matches[key] for key in keys]
 
 
 def _read(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> Written:

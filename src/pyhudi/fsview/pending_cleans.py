@@ -22,7 +22,7 @@ def files_being_cleaned(view: FileSystemView) -> dict[str, frozenset[str]]:
         view: the table's files by listing.
     """
     planned: dict[str, set[str]] = {}
-    for instant in view.timeline.with_actions(Action.CLEAN).pending():
+    for instant in view.timeline.pending(Action.CLEAN):
         for path, files in _files_of_plan(view, instant):
             planned.setdefault(path, set()).update(file.rpartition("/")[2] for file in files)
     return {path: frozenset(names - _newest(view, path)) for path, names in planned.items()}

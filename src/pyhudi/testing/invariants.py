@@ -158,7 +158,7 @@ def _list_unnamed_data_files(storage: Storage, config: TableConfig) -> Iterator[
 
 def _rolled_back_logs(storage: Storage, config: TableConfig, timeline: Timeline) -> Iterator[str]:
     """Yield the log files of version 6 that stay after a rollback, and those by which it rolled them back."""
-    for instant in timeline.with_actions(Action.ROLLBACK).completed():
+    for instant in timeline.completed(Action.ROLLBACK):
         done = load_action_metadata(storage, config, timeline, instant)
         assert isinstance(done, RollbackMetadata)
         for path, part in done.partitions.items():

@@ -5,8 +5,10 @@ Rules: Hudi technical specification, "Timeline" and "File slicing"; `BaseHoodieT
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Final
 
 from pyhudi.spec.instant import COMPLETED_ACTION, DATA_ACTIONS, Action, Instant, State
@@ -64,13 +66,14 @@ class Timeline:
         object.__setattr__(self, "visibility", Visibility(committed, self.archive_boundary, self.until, pending))
         object.__setattr__(self, "_by_time", _group_by_time(self.instants))
 
-    def completed(self) -> tuple[Instant, ...]:
-        """Return the instants that are done."""
-        return tuple(instant for instant in self.instants if instant.is_completed)
+    def completed(self, *actions: Action) -> tuple[Instant, ...]:
+        """Return the instants that are done, those of some actions where any are named."""
+        done = State.COMPLETED
+        return tuple([one for one in self.instants if one.state is done and (not actions or one.action in actions)])
 
-    def pending(self) -> tuple[Instant, ...]:
-        """Return the instants that were begun and not completed."""
-        return self._pending
+    def pending(self, *actions: Action) -> tuple[Instant, ...]:
+        """Return the instants that were begun and not completed, those of some actions where any are named."""
+        return tuple([one for one in self._pending if one.action in actions]) if actions else self._pending
 
     def data_instants(self) -> tuple[Instant, ...]:
         """Return the completed commits, deltacommits and replacecommits."""
@@ -146,7 +149,9 @@ class Timeline:
 
     def with_instant(self, instant: Instant) -> Timeline:
         """Return the timeline with another instant, in place of the state that it has of the same action."""
-        return replace(self, instants=collapse_states((*self.instants, instant)))
+        start, end = (bisect(self.instants, instant.requested, key=attrgetter("requested")) for bisect in (bisect_left, bisect_right))
+        same_time = collapse_states((*self.instants[start:end], instant))
+        return replace(self, instants=(*self.instants[:start], *same_time, *self.instants[end:]))
 
     def before(self, instant: Instant) -> Timeline:
         """Return the timeline of the actions that were completed before a completed one was; in layout 1 requested before it.

@@ -16,7 +16,7 @@ from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
 from pyhudi.schema.internal.schema_history import SchemaHistory
 from pyhudi.spec.actions.commit import CommitMetadata, WriteStat
-from pyhudi.spec.committed_instants import committed_note
+from pyhudi.spec.committed_instants import MOST_NOTED_INSTANTS, committed_note
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.log_checksums import LogChecksum, log_checksum_note
 from pyhudi.storage.storage_protocol import Storage
@@ -102,5 +102,5 @@ def _completed_before(table: LockedTable, inflight: Instant) -> dict[str, str]:
 
     What was requested later is left out: a restore to this action's time would take it off the timeline.
     """
-    earlier = (instant for instant in table.timeline.data_instants() if instant.requested < inflight.requested)
-    return committed_note([instant.file_name(table.config.layout) for instant in earlier])
+    earlier = [instant for instant in table.timeline.data_instants() if instant.requested < inflight.requested]
+    return committed_note([instant.file_name(table.config.layout) for instant in earlier[-MOST_NOTED_INSTANTS:]])

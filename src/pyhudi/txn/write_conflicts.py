@@ -150,8 +150,8 @@ def check_history(before: Timeline, now: TableState, requested: str) -> None:
     Raises:
         ConflictError: the table was restored, or a commit was rolled back.
     """
-    known = {one.requested for one in before.completed() if one.action is Action.RESTORE}
-    restored = [one for one in now.timeline.completed() if one.action is Action.RESTORE and one.requested not in known]
+    known = {one.requested for one in before.completed(Action.RESTORE)}
+    restored = [one for one in now.timeline.completed(Action.RESTORE) if one.requested not in known]
     active = {one.requested for one in now.timeline.data_instants()}
     undone = [one for one in before.data_instants() if one.requested not in active and not now.timeline.is_committed(one.requested)]
     if restored or undone:
@@ -214,8 +214,8 @@ def _begun(log_path: str) -> str:
 
 def _rolled_back_since(before: Timeline, now: TableState) -> tuple[Instant, ...]:
     """Return the rollbacks that have completed meanwhile."""
-    known = {one.requested for one in before.with_actions(Action.ROLLBACK).completed()}
-    return tuple(one for one in now.timeline.with_actions(Action.ROLLBACK).completed() if one.requested not in known)
+    known = {one.requested for one in before.completed(Action.ROLLBACK)}
+    return tuple(one for one in now.timeline.completed(Action.ROLLBACK) if one.requested not in known)
 
 
 def _check_rollback(now: TableState, mine: ComparedWrite, other: Instant) -> None:

@@ -102,6 +102,17 @@ def test_forged_filters_are_refused_at_once(data: bytes, kind: BloomType) -> Non
     assert len(data) > 4
 
 
+@pytest.mark.parametrize("read", [BloomFilter.decode, looked_at])
+@pytest.mark.parametrize("kind", BloomType)
+def test_number_of_hashes_that_would_keep_look_ups_busy_is_refused(kind: BloomType, read) -> None:
+    smallest = BloomFilter.empty(kind, entries=1, fpp=5e-324, max_entries=20)
+    assert read(smallest.encode(), kind)
+    data = bytearray(base64.b64decode(BloomFilter.empty(kind, entries=4, fpp=0.1).encode()))
+    data[4] ^= 0x40
+    with pytest.raises(CorruptTableError, match="a header that Hudi does not write"):
+        read(base64.b64encode(data).decode(), kind)
+
+
 def test_a_text_that_is_no_base64_is_refused() -> None:
     for read in (BloomFilter.decode, looked_at):
         with pytest.raises(CorruptTableError):

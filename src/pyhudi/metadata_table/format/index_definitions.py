@@ -61,7 +61,7 @@ def load_definitions(storage: Storage, config: TableConfig) -> dict[str, IndexDe
     try:
         entries = json.loads(data)["indexDefinitions"]
         return {name: _definition(name, entry) for name, entry in entries.items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise CorruptTableError(f"file {path} of table {storage.uri} is damaged ({type(error).__name__}: {error})") from None
 
 

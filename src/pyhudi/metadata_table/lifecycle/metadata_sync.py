@@ -78,7 +78,7 @@ class MetadataSync:
         """
         if last_delta_commit(self.mdt) <= instant:
             return self
-        cleans = self.view.timeline.with_actions(Action.CLEAN).completed()
+        cleans = self.view.timeline.completed(Action.CLEAN)
         names = [name for name in self.config.metadata_partitions if name == PARTITION_STATS or name.startswith(EXPRESSION_PREFIX)]
         if keys:
             names += [name for name in self.config.metadata_partitions if name == RECORD_INDEX or name.startswith(SECONDARY_PREFIX)]

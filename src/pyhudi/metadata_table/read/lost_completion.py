@@ -43,7 +43,7 @@ def check_no_completion_lost(storage: Storage, config: TableConfig, timeline: Ti
         now = load_timeline(
             as_it_is_now(storage), config
         )  # its writer may have completed it meanwhile, and a rollback deletes markers last
-        if now.find(instant.requested) != (instant,) or now.with_actions(Action.ROLLBACK, Action.RESTORE).pending():
+        if now.find(instant.requested) != (instant,) or now.pending(Action.ROLLBACK, Action.RESTORE):
             continue
         form = "" if config.layout == 1 else "_*"
         raise CorruptTableError(

@@ -24,7 +24,7 @@ from pyhudi.timeline.timeline import Timeline
 
 def pending_builds(data: Timeline) -> tuple[Instant, ...]:
     """Return the pending indexing actions of the data table."""
-    return data.with_actions(Action.INDEXING).pending()
+    return data.pending(Action.INDEXING)
 
 
 def planned_partitions(storage: Storage, config: TableConfig, build: Instant) -> tuple[str, ...]:

@@ -72,7 +72,7 @@ def accept_identity(storage: Storage, config: TableConfig) -> None:
 
 def _came_later(timeline: Timeline, instant: Instant) -> bool:
     """Tell whether a commit, rollback or restore followed on a commit: Apache Hudi may have upgraded the table with it."""
-    undone = timeline.with_actions(Action.ROLLBACK, Action.RESTORE).completed()
+    undone = timeline.completed(Action.ROLLBACK, Action.RESTORE)
     return instant != timeline.data_instants()[-1] or any(one.requested > instant.requested for one in undone)
 
 

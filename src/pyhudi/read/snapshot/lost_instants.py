@@ -78,7 +78,7 @@ def _unexplained(storage: Storage, config: TableConfig, timeline: Timeline, miss
 
 def _rolled_back(storage: Storage, config: TableConfig, timeline: Timeline) -> set[str]:
     result: set[str] = set()
-    for instant in timeline.with_actions(Action.ROLLBACK, Action.RESTORE).completed():
+    for instant in timeline.completed(Action.ROLLBACK, Action.RESTORE):
         details = load_action_metadata(storage, config, timeline, instant)
         if isinstance(details, RollbackMetadata):
             result.update(details.commits)

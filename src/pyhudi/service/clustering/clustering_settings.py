@@ -64,14 +64,14 @@ def clustering_settings(options: Options) -> ClusteringSettings:
         OptionError: an option contradicts another.
     """
     plan, run = plan_class_name(options), run_class_name(options)
+    mode, expires_after_minutes = clustering_mode(options), expiry_minutes(options)
     resizes = plan == _RESIZE_PLAN or run in [short_name(name) for name in RUNS]
     base_bytes = options.integer("hoodie.parquet.max.file.size")
-    mode = _mode(options)
     most, least = options.get("hoodie.bucket.index.max.num.buckets"), options.get("hoodie.bucket.index.min.num.buckets")
     return ClusteringSettings(
         mode=mode,
         due_commits=options.integer(_INLINE_COMMITS if mode is RunMode.INLINE else _ASYNC_COMMITS),
-        expires_after_minutes=_expiry(options),
+        expires_after_minutes=expires_after_minutes,
         most_buckets=None if most is None else int(most),
         least_buckets=None if least is None else int(least),
         split_bytes=int(base_bytes * options.number("hoodie.bucket.index.split.threshold")),
@@ -86,7 +86,12 @@ def clustering_settings(options: Options) -> ClusteringSettings:
     )
 
 
-def _mode(options: Options) -> RunMode:
+def clustering_mode(options: Options) -> RunMode:
+    """Return when a write clusters.
+
+    Raises:
+        OptionError: options name two ways.
+    """
     requested_modes = [(name, mode) for name, mode in _MODES.items() if options.flag(name)]
     if len(requested_modes) > 1:
         raise OptionError(
@@ -95,7 +100,12 @@ def _mode(options: Options) -> RunMode:
     return requested_modes[0][1] if requested_modes else RunMode.OFF
 
 
-def _expiry(options: Options) -> int | None:
+def expiry_minutes(options: Options) -> int | None:
+    """Return after how many minutes a pending clustering has expired, None for never.
+
+    Raises:
+        OptionError: the policy of failed writes does not suit it.
+    """
     if not options.flag(_EXPIRES):
         return None
     if failed_writes_settings(options).policy is not FailedWritesPolicy.LAZY:

@@ -10,7 +10,7 @@ import logging
 
 from pyhudi.errors import ConflictError
 from pyhudi.service.clustering.clustering_service import Clustering
-from pyhudi.service.clustering.clustering_settings import clustering_settings
+from pyhudi.service.clustering.clustering_settings import clustering_settings, expiry_minutes
 from pyhudi.service.clustering.pending_clustering_plans import pending_clusterings
 from pyhudi.service.inline_run import InlineRun, WrittenTable
 from pyhudi.service.service_engine import ServiceRunner
@@ -43,7 +43,7 @@ def expire_clusterings(runner: ServiceRunner, options: Options) -> tuple[str, ..
 
 def expire_after_commit(table: WrittenTable) -> InlineRun | None:
     """Return the rollback of clusterings that have expired."""
-    minutes = clustering_settings(table.options).expires_after_minutes
+    minutes = expiry_minutes(table.options)
     if minutes is None or not _expired(table.runner, table.config, table.timeline, minutes):
         return None
     return InlineRun(lambda: expire_clusterings(table.runner, table.options))

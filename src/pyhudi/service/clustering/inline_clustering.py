@@ -12,7 +12,7 @@ from pyhudi.errors import UnsupportedError
 from pyhudi.index.consistent_hashing import is_consistently_hashed
 from pyhudi.index.resolve_index import has_fixed_buckets
 from pyhudi.service.clustering.clustering_service import Clustering
-from pyhudi.service.clustering.clustering_settings import ClusteringSettings, clustering_settings
+from pyhudi.service.clustering.clustering_settings import ClusteringSettings, clustering_mode, clustering_settings
 from pyhudi.service.clustering.rewrite_settings import PLAN_CLASS
 from pyhudi.service.clustering.update_strategy import update_settings
 from pyhudi.service.inline_run import InlineRun, WrittenTable, inline_run
@@ -55,9 +55,9 @@ def cluster_before_write(runner: ServiceRunner, options: Options, config: TableC
 
 def cluster_after_commit(table: WrittenTable) -> InlineRun | None:
     """Return the clustering that is due; none for a fixed number of buckets, which rows cannot leave: the write has warned of that."""
-    settings = clustering_settings(table.options)
-    if settings.mode is RunMode.OFF or has_fixed_buckets(table.runner.storage, table.config):
+    if clustering_mode(table.options) is RunMode.OFF or has_fixed_buckets(table.runner.storage, table.config):
         return None
+    settings = clustering_settings(table.options)
     return inline_run(Clustering(settings), table, settings.mode, lambda: clustering_is_due(table, settings))
 
 

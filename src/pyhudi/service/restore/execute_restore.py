@@ -107,7 +107,7 @@ def _plan(table: LockedTable, target: Instant) -> RollbackPlan:
 
 
 def _pending_rollbacks(table: LockedTable) -> Iterable[tuple[Instant, RollbackPlan]]:
-    for rollback in table.timeline.with_actions(Action.ROLLBACK).pending():
+    for rollback in table.timeline.pending(Action.ROLLBACK):
         yield rollback, read_plan(table, rollback)
 
 

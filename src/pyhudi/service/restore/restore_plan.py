@@ -123,7 +123,7 @@ def _check_nothing_in_the_way(table: LockedTable, target: Instant) -> None:
     if later:
         times = ", ".join(one.requested for one in later)
         raise UsageError(f"{where}: savepoints of later commits are in the way, whose files would go: {times}. Delete them first.")
-    builds = table.timeline.with_actions(Action.INDEXING).pending()
+    builds = table.timeline.pending(Action.INDEXING)
     if builds:
         raise ConflictError(
             f"{where} while indexes are built by {builds[0].requested}: wait for it, or roll it back,"

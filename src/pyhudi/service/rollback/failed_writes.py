@@ -119,12 +119,12 @@ def _remove_remains(table: LockedTable) -> None:
     if any(instant.action.writes_data for instant in table.timeline.pending()):
         return
     remove_left_overs(table.storage, (".hoodie",))
-    for name in filter(is_left_over, table.timeline_files):
+    for name in [name for name in table.timeline_files if name[0] == "." and is_left_over(name)]:
         table.storage.delete(f"{table.config.timeline_path}/{name}")
 
 
 def _resume_rollbacks(table: LockedTable) -> int:
-    pending = table.timeline.with_actions(Action.ROLLBACK).pending()
+    pending = table.timeline.pending(Action.ROLLBACK)
     for rollback in pending:
         execute_rollback(table, rollback, read_plan(table, rollback))
     return len(pending)

@@ -62,6 +62,9 @@ def find_key(name: str) -> ConfigKey | None:
         >>> find_key("primaryKey").name
         'hoodie.datasource.write.recordkey.field'
     """
+    exact = _BY_NAME.get(name)  # most names are written as the table has them: a write asks for hundreds
+    if exact is not None:
+        return exact
     lowered = name.lower()
     match = _BY_NAME.get(lowered)
     if match is not None or not lowered.startswith(_OF_HUDI):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -42,10 +42,13 @@ class TableConfig:
     """
 
     properties: Mapping[str, str]
+    # Asked for with each file of the timeline.
+    _layout: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in (keys.NAME, keys.VERSION, keys.TYPE, keys.LAYOUT):
             self._require(name)
+        object.__setattr__(self, "_layout", self._number(keys.LAYOUT))
         if self.table_type not in _TABLE_TYPES:
             types = " and ".join(_TABLE_TYPES)
             raise CorruptTableError(f"{keys.TYPE}={self.table_type} is neither of {types}: hoodie.properties is damaged")
@@ -85,7 +88,7 @@ class TableConfig:
     @property
     def layout(self) -> int:
         """Timeline layout: 1 or 2."""
-        return self._number(keys.LAYOUT)
+        return self._layout
 
     @property
     def table_type(self) -> str:

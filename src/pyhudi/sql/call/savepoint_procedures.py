@@ -108,7 +108,7 @@ def _audit(call: ProcedureCall, table: HudiTable, time: str) -> str:
 
 def _show_restores(call: ProcedureCall) -> Iterator[Row]:
     table = call.open()
-    pending = load_timeline(table.storage, table.config).with_actions(Action.RESTORE).pending() if call.flag("include_inflights") else ()
+    pending = load_timeline(table.storage, table.config).pending(Action.RESTORE) if call.flag("include_inflights") else ()
     rows: list[Row] = [(one.requested, None, None, one.state.name) for one in pending]
     for one, done in reversed(list(_completed(table))):
         rows += [(one.requested, rolled_back, done.time_taken_ms, one.state.name) for rolled_back in done.rolled_back]
@@ -116,7 +116,7 @@ def _show_restores(call: ProcedureCall) -> Iterator[Row]:
 
 
 def _completed(table: HudiTable) -> Iterator[tuple[Instant, RestoreMetadata]]:
-    for one in load_timeline(table.storage, table.config).with_actions(Action.RESTORE).completed():
+    for one in load_timeline(table.storage, table.config).completed(Action.RESTORE):
         content = read_action(table.storage, table.config, one)
         if isinstance(content, RestoreMetadata):
             yield one, content
