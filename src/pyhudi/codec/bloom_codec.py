@@ -149,7 +149,10 @@ def _row(bits: int) -> bytearray:
 
 
 def _parse_header(data: bytes, at: int) -> tuple[int, int]:
-    version, hashes, hash_type, bits = _HEADER.unpack_from(data, at)
+    try:
+        version, hashes, hash_type, bits = _HEADER.unpack_from(data, at)
+    except struct.error as error:
+        raise CorruptTableError(f"the bloom filter of a base file is damaged ({error})") from None
     if version != _VERSION or hash_type != _MURMUR_TYPE or not 0 < hashes <= _MOST_HASHES or not 0 < bits < _MAX_BITS:
         raise CorruptTableError("the bloom filter of a base file has a header that Hudi does not write")
     return hashes, bits

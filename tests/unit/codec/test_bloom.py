@@ -113,6 +113,14 @@ def test_number_of_hashes_that_would_keep_look_ups_busy_is_refused(kind: BloomTy
         read(base64.b64encode(data).decode(), kind)
 
 
+def test_padding_in_the_header_of_a_row_is_refused() -> None:
+    text = BloomFilter(96, 7, [bytearray(12), bytearray(12)], 10, 20, 2).encode()
+    for at in range(len(text) - 4):
+        for read in (BloomFilter.decode, looked_at):
+            with pytest.raises(CorruptTableError):
+                read(f"{text[:at]}={text[at + 1 :]}", BloomType.DYNAMIC_V0)
+
+
 def test_a_text_that_is_no_base64_is_refused() -> None:
     for read in (BloomFilter.decode, looked_at):
         with pytest.raises(CorruptTableError):
