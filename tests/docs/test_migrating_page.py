@@ -57,3 +57,11 @@ def test_from_apache_iceberg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     catalog.create_table("shop.orders", ROWS.schema).append(ROWS)
     run_step("From Apache Iceberg", {"/data/hudi/orders": f"{tmp_path}/hudi"})
     assert pyhudi.HudiTable.open(tmp_path / "hudi").to_arrow().sort_by("id").to_pylist() == ROWS.to_pylist()
+
+
+def test_each_step_is_run() -> None:
+    """The second step of tables of Apache Hudi is run in tests/spark/test_migrating_steps.py."""
+    run = {"From Apache Hudi on the JVM": 2, "From Delta Lake": 1, "From Apache Iceberg": 1}
+    sections = {section.partition("\n")[0]: section for section in PAGE.split("\n## ")[1:]}
+    steps = {heading: len(re.findall(r"^ *```py$", section, re.MULTILINE)) for heading, section in sections.items()}
+    assert {heading: count for heading, count in steps.items() if count} == run
