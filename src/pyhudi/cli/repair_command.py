@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -56,9 +56,19 @@ def _deduplicate(table: HudiTable, options: Mapping[str, str], values: Mapping[s
     return (done,)
 
 
-repair.add_command(table_command("partition-metafiles", "Write the partition metafiles that are missing in the table at PATH.", _add))
+_NO_PARTITIONS: Final = "there are no partitions"
 repair.add_command(
-    table_command("migrate-partition-metafiles", "Replace text partition metafiles by those of the format of base files.", _migrate)
+    table_command(
+        "partition-metafiles", "Write the partition metafiles that are missing in the table at PATH.", _add, nothing=_NO_PARTITIONS
+    )
+)
+repair.add_command(
+    table_command(
+        "migrate-partition-metafiles",
+        "Replace text partition metafiles by those of the format of base files.",
+        _migrate,
+        nothing=_NO_PARTITIONS,
+    )
 )
 repair.add_command(table_command("clean-files", "Remove the empty files of cleans that a writer left which died.", _clean_files))
 repair.add_command(
@@ -72,6 +82,7 @@ repair.add_command(
             ),
             click.Option(["--include-writes"], is_flag=True, help="Commits and deltacommits too; their rows were never visible."),
         ),
+        nothing="nothing has been inflight for so long",
     )
 )
 repair.add_command(

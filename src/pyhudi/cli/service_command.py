@@ -92,12 +92,13 @@ def table_command(
     *,
     flags: Sequence[click.Option] = (),
     option_keys: Mapping[str, str] | None = None,
+    nothing: str = "",
 ) -> click.Command:
     """Return a command on the table at PATH that `run` does, given the table, its `hoodie.*` options and the values of all options.
 
-    Arguments as in `service_command`.
+    `nothing` is what it says where there are no results; other arguments as in `service_command`.
     """
-    return _command(name, summary, run, flags, (), (), "One JSON object.", "", option_keys)
+    return _command(name, summary, run, flags, (), (), "One JSON object.", nothing, option_keys)
 
 
 def _command(

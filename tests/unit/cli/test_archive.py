@@ -23,7 +23,13 @@ def test_old_instants_are_archived_and_told(tmp_path) -> None:
         table.upsert([{"id": 1, "value": value}], options={"hoodie.metadata.enable": "false"})
     limits = ("--min-commits", "2", "--option", "hoodie.keep.max.commits=3")
     planned = json.loads(run(table.storage.uri, *limits, "--dry-run", "--json").output)
-    assert planned == {"instants": table.history()["requested"].to_pylist()[:3], "metadata_instants": [], "kept_because": ""}
+    assert planned == {
+        "state": "planned",
+        "instants": table.history()["requested"].to_pylist()[:3],
+        "metadata_instants": [],
+        "kept_because": "",
+    }
+    assert run(table.storage.uri, *limits, "--dry-run").output.startswith("would archive 3 instants, ")
     assert run(table.storage.uri, *limits).output.startswith("archived 3 instants, ")
     assert run(table.storage.uri, *limits).output == "archived nothing, of the metadata table nothing\n"
     assert table.history().num_rows == 5

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pyhudi.service.table_service import COMPLETED, PLANNED
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.notebook_html import ShownResult
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ArchivalResult(ShownResult):
-    """The instants that left the active timelines of a table and of its metadata table, or would on a dry run.
+    """The instants that left the active timelines of a table and of its metadata table, or would: `state` is `planned` for a dry run.
 
     `kept_because` says what keeps the next commit of the table where it is; empty when there are few enough.
     """
@@ -19,14 +20,17 @@ class ArchivalResult(ShownResult):
     instants: tuple[Instant, ...] = ()
     metadata_instants: tuple[Instant, ...] = ()
     kept_because: str = ""
+    state: str = COMPLETED
 
     def __str__(self) -> str:
         retained = f"; the next one stays: {self.kept_because}" if self.kept_because else ""
-        return f"archived {_count(self.instants)}, of the metadata table {_count(self.metadata_instants)}{retained}"
+        verb = "would archive" if self.state == PLANNED else "archived"
+        return f"{verb} {_count(self.instants)}, of the metadata table {_count(self.metadata_instants)}{retained}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as values that JSON knows."""
         return {
+            "state": self.state,
             "instants": [instant.requested for instant in self.instants],
             "metadata_instants": [instant.requested for instant in self.metadata_instants],
             "kept_because": self.kept_because,

@@ -16,6 +16,7 @@ from pyhudi.service.archival.archivable_instants import ArchivalInputs, Cleaned,
 from pyhudi.service.archival.archival_result import ArchivalResult
 from pyhudi.service.archival.archival_settings import ArchivalSettings
 from pyhudi.service.archival.move_to_archive import drop_archived, move_to_archive
+from pyhudi.service.table_service import COMPLETED, PLANNED
 from pyhudi.spec.actions.clean import CleanMetadata
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.table.table_config import TableConfig
@@ -44,21 +45,22 @@ def archive(table: LockedTable, settings: ArchivalSettings, metadata: MetadataSe
     """
     if not dry_run and drop_archived(table.storage, table.config, table.timeline):
         table = table.reload()
+    state = PLANNED if dry_run else COMPLETED
     mdt = _metadata_table(table)
     bounds, hindrance = _bounds(table, mdt)
     if hindrance:
-        return ArchivalResult(kept_because=hindrance)
+        return ArchivalResult(kept_because=hindrance, state=state)
     inputs = _archival_inputs(table.storage, table.config, table.timeline, bounds)
     instants, kept_because = choose(inputs, settings)
     if instants and not dry_run:
         move_to_archive(table.storage, table.config, table.timeline, instants, settings.merge)
     if mdt is None:
-        return ArchivalResult(instants, (), kept_because)
+        return ArchivalResult(instants, (), kept_because, state)
     removed = frozenset(instants)
     left = replace(table.timeline, instants=tuple(one for one in table.timeline.instants if one not in removed))
     beyond = inputs.goes_beyond_savepoints(settings)
     of_metadata = replace(settings.of_metadata_table(metadata.max_delta_commits), beyond_savepoints=beyond)
-    return ArchivalResult(instants, _archive_metadata_table(mdt, left, of_metadata, dry_run=dry_run), kept_because)
+    return ArchivalResult(instants, _archive_metadata_table(mdt, left, of_metadata, dry_run=dry_run), kept_because, state)
 
 
 def _archive_metadata_table(mdt: MetadataWriterTable, left: Timeline, settings: ArchivalSettings, *, dry_run: bool) -> tuple[Instant, ...]:

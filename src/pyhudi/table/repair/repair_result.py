@@ -31,7 +31,8 @@ class PartitionRepair(ShownResult):
 
     def __str__(self) -> str:
         """Say in a line what is done."""
-        return f"partition '{self.path}': {self.action}"
+        words = {"none": "nothing to do", "add": "would be added", "migrate": "would be migrated"}
+        return f"partition '{self.path}': {words.get(self.action, self.action)}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
