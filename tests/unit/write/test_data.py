@@ -124,9 +124,17 @@ def test_values_without_a_common_type_are_refused_with_their_column() -> None:
         to_table([{"a": 1}, {"a": "x"}])
 
 
-@pytest.mark.parametrize("data", [b"bytes", 5, None, [1, 2]])
-def test_other_objects_are_refused_with_their_type(data) -> None:
-    with pytest.raises(UsageError, match="give an Arrow table"):
+@pytest.mark.parametrize(
+    ("data", "advice"),
+    [
+        (b"bytes", "of type builtins.bytes; give an Arrow table"),
+        (5, "of type builtins.int; give an Arrow table"),
+        (None, "of type builtins.NoneType; give an Arrow table"),
+        ([1, 2], "a list of int; a list of rows holds dicts"),
+    ],
+)
+def test_other_objects_are_refused_with_their_type(data, advice: str) -> None:
+    with pytest.raises(UsageError, match=advice):
         to_table(data)
 
 
