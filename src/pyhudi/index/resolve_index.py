@@ -19,7 +19,7 @@ from pyhudi.index import index_options as names
 from pyhudi.index.bloom_index import FilterScan
 from pyhudi.index.bucket_index import BucketIndex
 from pyhudi.index.bucket_numbers import names_buckets
-from pyhudi.index.consistent_hashing import is_consistently_hashed, uses_consistent_hashing
+from pyhudi.index.consistent_hashing import uses_consistent_hashing
 from pyhudi.index.global_index import GlobalIndex
 from pyhudi.index.index_factory import bucket_index, check_virtual_keys, named_index
 from pyhudi.index.index_options import IndexOptions
@@ -31,7 +31,7 @@ from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.files.file_group import BaseFile, FileGroupId
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.timeline.instant_details import load_commit_metadata, read_commit
+from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
 
 #: How many commits are looked at for one that wrote files.
@@ -114,14 +114,15 @@ def asks_record_index(index: Index) -> bool:
 
 def is_laid_out_by_keys(storage: Storage, config: TableConfig) -> bool:
     """Tell whether the file groups of a table are buckets, as of now and without its lock."""
-    return has_fixed_buckets(storage, config) or is_consistently_hashed(storage, config)
-
-
-def has_fixed_buckets(storage: Storage, config: TableConfig) -> bool:
-    """Tell whether the file groups of a table are buckets that are not resized, as of now and without its lock."""
     view = FileSystemView(storage, config, load_full_timeline(storage, config))
+    return has_fixed_buckets(view) or uses_consistent_hashing(view)
+
+
+def has_fixed_buckets(view: FileSystemView) -> bool:
+    """Tell whether the file groups that a view shows are buckets which are not resized."""
     last = view.timeline.last_completed()
-    return names_buckets(_recent_groups(view, None if last is None else read_commit(storage, config, last)))
+    latest = None if last is None else load_commit_metadata(view.storage, view.config, view.timeline, last)
+    return names_buckets(_recent_groups(view, latest))
 
 
 def _by_table(options: IndexOptions, lookup: LookupContext, recent: Sequence[FileGroupId]) -> ResolvedIndex:

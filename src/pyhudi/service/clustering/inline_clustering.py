@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 
 from pyhudi.errors import UnsupportedError
+from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.consistent_hashing import is_consistently_hashed
 from pyhudi.index.resolve_index import has_fixed_buckets
 from pyhudi.service.clustering.clustering_service import Clustering
@@ -55,7 +56,9 @@ def cluster_before_write(runner: ServiceRunner, options: Options, config: TableC
 
 def cluster_after_commit(table: WrittenTable) -> InlineRun | None:
     """Return the clustering that is due; none for a fixed number of buckets, which rows cannot leave: the write has warned of that."""
-    if clustering_mode(table.options) is RunMode.OFF or has_fixed_buckets(table.runner.storage, table.config):
+    if clustering_mode(table.options) is RunMode.OFF:
+        return None
+    if has_fixed_buckets(FileSystemView(table.runner.storage, table.config, table.timeline)):
         return None
     settings = clustering_settings(table.options)
     return inline_run(Clustering(settings), table, settings.mode, lambda: clustering_is_due(table, settings))

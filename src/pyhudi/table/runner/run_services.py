@@ -12,6 +12,7 @@ from typing import Final
 
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.errors import HudiError
+from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.resolve_index import has_fixed_buckets
 from pyhudi.locks.choose_lock import with_lock_provider
 from pyhudi.service.clustering.inline_clustering import commits_since_clustering
@@ -138,7 +139,7 @@ def _cluster(table: HudiTable, options: Mapping[str, str], dry_run: bool, engine
         since, due = commits_since_clustering(table.storage, table.config, timeline), given.integer(key)
         if since < due:
             return (), f"{since} commits since the last clustering, {key} is {due}"
-        if has_fixed_buckets(table.storage, table.config):
+        if has_fixed_buckets(FileSystemView(table.storage, table.config, timeline)):
             return (), "the file groups are a fixed number of buckets, which rows cannot leave"
     results = table.services.cluster(dry_run=dry_run, options=options, engine=engine)
     return results, "" if results else "no small files to join, and nothing to sort or to resize"
