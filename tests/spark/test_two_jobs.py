@@ -1,4 +1,4 @@
-"""Two Spark jobs, each a driver process of its own, that write to one table at the same time: two batches, and a batch beside a stream."""
+"""Two Spark jobs, each a driver process, that write to one table at the same time: two batches, and a batch concurrent with a stream."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from pyhudi.errors import UsageError
 from pyhudi.storage.local_storage import LocalStorage
 from pyhudi.storage.open_storage import open_storage
+from pyhudi.storage.storage_protocol import Storage
 
 
 def read_named_file(path: str, noun: str) -> bytes:
@@ -20,16 +21,23 @@ def read_named_file(path: str, noun: str) -> bytes:
         UsageError: there is no such file, or it cannot be read.
         StorageError: the storage does not answer.
     """
-    folder, slash, name = path.rpartition("/")
-    storage = open_storage(f"{folder}{slash}" if folder.endswith(":") or not folder else folder) if slash else LocalStorage(".")
+    storage, name = _location(path)
     try:
-        if isinstance(storage, LocalStorage):  # whose `read` follows no links; settings often are links, as those that Kubernetes mounts
-            return Path(storage.root, name).read_bytes()
-        return storage.read(name)
+        return Path(storage.root, name).read_bytes() if isinstance(storage, LocalStorage) else storage.read(name)
     except FileNotFoundError:
         raise UsageError(f"the {noun} {path} does not exist") from None
     except OSError as error:
         raise UsageError(f"the {noun} {path} cannot be read: {error.strerror or error}") from error
+
+
+def named_file_exists(path: str) -> bool:
+    """Tell whether there is a file, or anything else, of that name.
+
+    Raises:
+        StorageError: the storage does not answer.
+    """
+    storage, name = _location(path)
+    return Path(storage.root, name).exists() if isinstance(storage, LocalStorage) else storage.stat(name) is not None
 
 
 def read_named_text(path: str, noun: str) -> str:
@@ -44,3 +52,14 @@ def read_named_text(path: str, noun: str) -> str:
     except UnicodeDecodeError as error:
         raise UsageError(f"the {noun} {path} is no text in UTF-8: {error.reason} at byte {error.start}") from error
     return text.replace("\r\n", "\n")
+
+
+def _location(path: str) -> tuple[Storage, str]:
+    """Return the storage of a file's folder, and its name.
+
+    The methods of a local one follow no links. Settings often are links, as those that Kubernetes mounts, so its root is used alone.
+    """
+    folder, slash, name = path.rpartition("/")
+    if not slash:
+        return LocalStorage("."), name
+    return open_storage(f"{folder}{slash}" if folder.endswith(":") or not folder else folder), name

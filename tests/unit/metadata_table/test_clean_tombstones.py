@@ -1,4 +1,4 @@
-"""A clean takes back the statistics of every column of the base files that it deletes, and those of no other."""
+"""A clean deletes the statistics of every column of the base files that it removes, and those of no other."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def open_rewrite(
 ) -> Iterator[tuple[BaseFileWriter, Iterator[tuple[int, pa.Table]]]]:
     """Return the writer of the new file, and the old rows that are to be merged and appended one piece after the other.
 
-    Each piece comes with the number that its first row has in the file before.
+    With them comes the number that the first of these rows has in the file before.
 
     Row groups that are copied are written while the old rows are read: each piece must be appended before the next one is read.
 

@@ -119,7 +119,7 @@ def _remove_remains(table: LockedTable) -> None:
     if any(instant.action.writes_data for instant in table.timeline.pending()):
         return
     remove_left_overs(table.storage, (".hoodie",))
-    for name in [name for name in table.timeline_files if name[0] == "." and is_left_over(name)]:
+    for name in filter(is_left_over, table.timeline_files):
         table.storage.delete(f"{table.config.timeline_path}/{name}")
 
 

@@ -13,7 +13,7 @@ from typing import Final
 from pyspark.errors import PySparkRuntimeError
 
 from pyhudi.errors import UsageError
-from pyhudi.storage.open_storage import open_storage
+from pyhudi.storage.named_files import named_file_exists
 
 #: What `PYSPARK_SUBMIT_ARGS` names in the place of a script; PySpark's default of the variable.
 _SHELL: Final = "pyspark-shell"
@@ -49,18 +49,13 @@ def split_arguments(submit_text: str) -> list[str]:
 
 def _reason(submit_text: str, java_home: str) -> str:
     folders = [posixpath.join(java_home, "bin")] if java_home else os.environ.get("PATH", "").split(os.pathsep)
-    if not any(_exists(posixpath.join(folder, "java")) for folder in folders):
+    if not any(named_file_exists(posixpath.join(folder, "java")) for folder in folders):
         cause = f"JAVA_HOME is {java_home}, which has no bin/java" if java_home else "JAVA_HOME is not set, and no folder of PATH has java"
         return f"{cause}. Install Java 17 or 21, and let JAVA_HOME be its folder."
     arguments = split_arguments(submit_text)
     if _SHELL not in arguments:
         return f"PYSPARK_SUBMIT_ARGS has to end with {_SHELL}, or spark-submit misses a script. It is: {submit_text!r}"
     for flag, path in itertools.pairwise(arguments):
-        if flag == "--properties-file" and not _exists(path):
+        if flag == "--properties-file" and not named_file_exists(os.path.realpath(path)):
             return f"PYSPARK_SUBMIT_ARGS names the properties file {path}, which does not exist."
     return "what it printed is above. It needs Java 17 or 21, and reads the builder, PYSPARK_SUBMIT_ARGS and spark-defaults.conf."
-
-
-def _exists(path: str) -> bool:
-    folder, name = posixpath.split(os.path.realpath(path))  # Java is a link on many systems
-    return open_storage(folder or ".").stat(name) is not None

@@ -11,7 +11,7 @@ import logging
 import os
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Final
 
 from pyspark import SparkConf, SparkContext
@@ -30,7 +30,7 @@ from pyhudi.spark.options.jar_settings import (
     without_jar,
 )
 from pyhudi.spark.options.start_failures import split_arguments
-from pyhudi.storage.open_storage import open_storage
+from pyhudi.storage.named_files import named_file_exists, read_named_file
 
 _log = logging.getLogger("pyhudi.spark")
 _SUBMIT_ARGS: Final = "PYSPARK_SUBMIT_ARGS"
@@ -121,7 +121,5 @@ def file_settings(arguments: Sequence[str]) -> dict[str, str]:
     for flag, value in itertools.pairwise(arguments):
         if flag == "--properties-file":
             path = value
-    folder, name = posixpath.split(os.path.realpath(path))  # a link where a cluster mounts it
-    with suppress(FileNotFoundError):
-        return parse_properties(open_storage(folder or ".").read(name))
-    return {}
+    path = os.path.realpath(path)  # spark-submit takes no URI here
+    return parse_properties(read_named_file(path, "file of Spark's settings")) if named_file_exists(path) else {}
