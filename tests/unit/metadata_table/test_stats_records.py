@@ -13,7 +13,7 @@ from pyhudi.metadata_table.format.record_codec import RecordDecoder
 from pyhudi.metadata_table.format.record_encoder import RecordEncoder
 from pyhudi.metadata_table.read.raw_cells import StoredCells
 from pyhudi.metadata_table.read.stats_records import stats_records
-from tests.unit.metadata_table.test_stats_encoder import BOUNDS
+from tests.unit.metadata_table.stats_samples import BOUNDS, random_stats
 
 LEFT_TO_FASTAVRO = {6: {ValueType.DECIMAL}, 8: {ValueType.DECIMAL}, 9: set[ValueType]()}
 
@@ -23,23 +23,7 @@ def cells_of(version: int, index_version: int, kinds: set[ValueType]) -> StoredC
     values = []
     for kind in sorted(kinds):
         for bound in (None, *BOUNDS[kind]):
-            counts = chance.choices([None, 0, 1, 63, 64, 2**40], k=4)
-            stats = ColumnStats(
-                RecordType.COLUMN_STATS,
-                chance.choice(["", "a.parquet", "ø" * 80]),
-                chance.choice(["", "id"]),
-                kind,
-                bound,
-                chance.choice([None, bound]),
-                value_count=counts[0],
-                null_count=counts[1],
-                total_size=counts[2],
-                total_uncompressed_size=counts[3],
-                is_deleted=chance.random() < 0.2,
-                is_tight_bound=chance.random() < 0.5,
-                type_info="15,2" if kind is ValueType.DECIMAL else None,
-                index_version=index_version,
-            )
+            stats = random_stats(chance, [RecordType.COLUMN_STATS], ["", "id"], kind, bound, index_version)
             values.append(encoder.encode(stats))
     return StoredCells(CellPart.of([(str(number).encode(), value) for number, value in enumerate(values)]), encoder.file_schema)
 
