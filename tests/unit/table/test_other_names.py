@@ -74,6 +74,7 @@ def test_unknown_name_says_what_does_that(table: HudiTable, call: Callable[[Hudi
         (lambda table: table.alter(columns={}), r"add=\{'name': pyarrow\.float64\(\)\}"),
         (lambda table: table.count(nothing=1), "unexpected keyword argument 'nothing'"),
         (lambda table: table["city"], r"no items such as \['city'\]: to_arrow\(columns"),
+        (lambda table: table.merge(ROWS, options={}), r"given to its end, execute\(options=\.\.\.\)"),
         (list, r"cannot be iterated: to_arrow\(\)\.to_pylist\(\)"),
         (lambda table: table.__enter__(), "each call is a transaction"),
     ],

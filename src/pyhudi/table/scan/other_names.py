@@ -119,7 +119,8 @@ _ARGUMENTS: Final = {
     ("filter", "where"): dict.fromkeys(_CONDITION, "a condition is {}='...'")
     | dict.fromkeys(_KEYS, "records are chosen by {}='id IN (1, 2)'"),
     ("on",): dict.fromkeys(("predicate", "condition"), "the columns by which rows match are {}='id' or {}=['id', 'day']")
-    | dict.fromkeys(("source_alias", "target_alias"), "the two sides are always source.column and target.column"),
+    | dict.fromkeys(("source_alias", "target_alias"), "the two sides are always source.column and target.column")
+    | {"options": "they are given to its end, execute(options=...)"},
     ("data",): dict.fromkeys(_ROWS, "the rows are {}=...")
     | dict.fromkeys((*_KEYS, "on", "partition_by"), "the table has its key and partition fields, which HudiTable.create(...) states")
     | dict.fromkeys(
