@@ -117,6 +117,33 @@ def test_running_session_is_given_hudis_catalog(spark: SparkSession, caplog: pyt
     assert [f"{CATALOG} was removed from " in message for message in caplog.messages] == [True, True]
 
 
+def test_catalog_of_another_name_is_the_session_catalog(spark: SparkSession) -> None:
+    session = spark.newSession()
+    session._jsparkSession.conf().set("spark.sql.catalog.hudi", CATALOG)
+    pyhudi.enable(session)
+    session.sql("CREATE DATABASE hudi.named")
+    session.sql("CREATE TABLE hudi.named.t (id INT, name STRING) USING hudi TBLPROPERTIES (primaryKey = 'id')")
+    session.sql("INSERT INTO hudi.named.t VALUES (1, 'a'), (2, 'b')")
+    session.sql("UPDATE hudi.named.t SET name = 'z' WHERE id = 2")
+    session.createDataFrame([(3, "c")], "id INT, name STRING").write.format("hudi").mode("append").saveAsTable("hudi.named.t")
+    session.sql("DELETE FROM hudi.named.t WHERE id = 1")
+    session.sql("ALTER TABLE hudi.named.t RENAME TO hudi.named.u")
+    session.sql("USE hudi.named")
+    for name in ("u", "named.u", "hudi.named.u", "spark_catalog.named.u"):
+        assert session.sql(f"SELECT id, name FROM {name} ORDER BY id").collect() == [(2, "z"), (3, "c")]
+    assert session.table("hudi.named.u").count() == 2
+    session.sql("DROP TABLE hudi.named.u")
+    assert session.sql("SHOW TABLES IN named").count() == 0
+    session.sql("USE spark_catalog.default")
+    session.sql("DROP DATABASE named")
+
+
+def test_catalog_of_another_name_is_set_in_a_running_session(spark: SparkSession) -> None:
+    session = spark.newSession()
+    assert session.sql(f"SET spark.sql.catalog.lake = {CATALOG}").first() == ("spark.sql.catalog.lake", "hudi.CatalogAlias")
+    assert session.sql("SHOW NAMESPACES IN lake").count() >= 1
+
+
 def test_script_that_builds_the_running_session_with_hudis_settings(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(start_settings, "_inherited_settings", lambda: pytest.fail("the settings of a running Spark were read again"))
     builder = SparkSession.builder.config("spark.sql.catalog.spark_catalog", CATALOG).config("spark.sql.extensions", EXTENSION)

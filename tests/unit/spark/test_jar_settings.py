@@ -18,6 +18,7 @@ BUNDLE = "org.apache.hudi:hudi-spark3.5-bundle_2.12:1.1.0"
         ("spark.sql.extensions", EXTENSION, ""),
         ("spark.sql.extensions", f"io.delta.sql.DeltaSparkSessionExtension, {EXTENSION}", "io.delta.sql.DeltaSparkSessionExtension"),
         ("spark.sql.catalog.spark_catalog", CATALOG, "builtin"),
+        ("spark.sql.catalog.hudi", CATALOG, "hudi.CatalogAlias"),
         ("spark.kryo.registrator", f"my.Registrator,{REGISTRATOR}", "my.Registrator"),
         ("spark.jars.packages", f"{BUNDLE},org.postgresql:postgresql:42.7.0", "org.postgresql:postgresql:42.7.0"),
         ("spark.jars", "s3://b/hudi-spark3.5-bundle_2.12-1.1.0.jar,/jars/hudi-tools.jar", "/jars/hudi-tools.jar"),
@@ -35,6 +36,8 @@ def test_what_names_the_jar_is_removed_and_nothing_else(key: str, value: str, le
     ("key", "value"),
     [
         ("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog"),
+        ("spark.sql.catalog.hudi", "org.apache.iceberg.spark.SparkCatalog"),
+        ("spark.sql.catalog.hudi.type", CATALOG),
         ("spark.sql.extensions", "my.hudi.Extension"),
         ("spark.jars", "/org.apache.hudi:x/tools.jar"),
         ("spark.jars.packages", "com.example:hudi-spark-bundle:1.0"),

@@ -18,6 +18,7 @@ from pyhudi.spark.catalog.relations import names_in
         ),
         ("+- 'UnresolvedTableOrView [t], DESCRIBE TABLE, true", [("t",)]),
         ("'UnresolvedRelation [hudi, /data/a, b], [], false", [("hudi", "/data/a, b")]),
+        ("'UnresolvedRelation [hudi, db, t], [], false", [("hudi", "db", "t")]),
         ("CTE [c]\n:  +- 'UnresolvedRelation [a], [], false\n+- 'UnresolvedRelation [c], [], false", [("a",), ("c",)]),
         ("'RelationTimeTravel 'UnresolvedRelation [t], [], false, 2026", [("t",)]),
         ("'Project [*]\n+- OneRowRelation", []),

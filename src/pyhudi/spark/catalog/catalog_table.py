@@ -20,6 +20,7 @@ from pyhudi.cache import LruCache
 from pyhudi.errors import CatalogError
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.jvm import JavaObject
+from pyhudi.spark.options.jar_settings import CATALOG_ALIAS, catalog_key
 
 PROVIDER = "hudi"
 _PROVIDERS = frozenset({PROVIDER, "org.apache.hudi"})
@@ -81,11 +82,16 @@ def at_path(location: str) -> CatalogTable:
     return CatalogTable(PROVIDER, f"`{location}`", location, managed=False, properties={}, partition_columns=())
 
 
+def is_session_catalog(session: SparkSession, name: str) -> bool:
+    """Tell whether a name of a catalog means the session catalog: its own, or one that was set to Apache Hudi's catalog."""
+    return name.lower() == SESSION_CATALOG or session.conf.get(catalog_key(name), "") == CATALOG_ALIAS
+
+
 def resolve(session: SparkSession, parts: Sequence[str]) -> tuple[str, str] | None:
     """Return database and table that the parts of a name mean, or None when they mean a temporary view or another
     catalog.
     """
-    if len(parts) == 3 and parts[0].lower() == SESSION_CATALOG:
+    if len(parts) == 3 and is_session_catalog(session, parts[0]):
         return parts[1], parts[2]
     if len(parts) > 2 or jvm.current_catalog(session) != SESSION_CATALOG:
         return None

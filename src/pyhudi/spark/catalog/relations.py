@@ -77,11 +77,11 @@ def names_in(plan_text: str) -> Iterator[tuple[str, ...]]:
     """Yield the names in a printed plan.
 
     Names of the session catalog hold letters, digits and underscores only, so the printed form is exact for them;
-    what follows `hudi` is a path and is kept whole.
+    a path that follows `hudi` is kept whole.
     """
     for match in _NAMED.finditer(plan_text):
         first, comma, rest = match.group(1).partition(", ")
-        if first.lower() == "hudi" and comma:
+        if first.lower() == "hudi" and comma and "/" in rest:
             yield first, rest
         else:
             yield tuple(match.group(1).split(", "))

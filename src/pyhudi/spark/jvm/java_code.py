@@ -1,5 +1,5 @@
-"""The Java classes of pyhudi, put into the JVM of a Spark session: the source name `hudi` with the rule of the analyzer behind it, and the
-format of the scans of bootstrapped tables.
+"""The Java classes of pyhudi, put into the JVM of a Spark session: the source name `hudi` with the rule of the analyzer behind it, a
+catalog of another name that is the session catalog, and the format of the scans of bootstrapped tables.
 
 The classes are shipped as text (`java/hudi`) and compiled by Janino, the compiler with which Spark itself compiles the code that it
 generates: no build step, no Scala, no JDK, and always against the Spark that runs. They are defined in the class loader of Spark's
@@ -27,7 +27,7 @@ SOURCE = "hudi.DefaultSource"
 _FORMAT = "hudi.SkeletonFormat"
 _JAR = "hudi.ExecutorJar"
 #: The classes of the source and those of the format, each in a file of its own.
-_OF_SOURCE = (SOURCE, "hudi.HudiFiles", "hudi.RefusedCommands", "hudi.ScanOfTable", "hudi.UnresolvedFiles")
+_OF_SOURCE = (SOURCE, "hudi.CatalogAlias", "hudi.HudiFiles", "hudi.RefusedCommands", "hudi.ScanOfTable", "hudi.UnresolvedFiles")
 _OF_FORMAT = (_FORMAT, _JAR, "hudi.ColumnPlan", "hudi.Skeleton", "hudi.SkeletonReader", "hudi.SkeletonRows")
 
 

@@ -15,10 +15,13 @@ from typing import Final
 
 from pyhudi.spark.options.start_failures import split_arguments
 
-CATALOG: Final = "spark.sql.catalog.spark_catalog"
+_CATALOG_PREFIX: Final = "spark.sql.catalog."
+CATALOG: Final = f"{_CATALOG_PREFIX}spark_catalog"
 EXTENSIONS: Final = "spark.sql.extensions"
 #: Spark's own session catalog, the default of `spark.sql.catalog.spark_catalog` since Spark 4.0.
 BUILTIN_CATALOG: Final = "builtin"
+#: Our class (`java/hudi`): a catalog of another name that is the session catalog.
+CATALOG_ALIAS: Final = "hudi.CatalogAlias"
 
 _CLASS = re.compile(r"org\.apache\.(hudi\.|spark\.sql\.hudi\.|spark\.Hoodie)")
 _PACKAGE = re.compile(r"org\.apache\.hudi:")
@@ -47,6 +50,21 @@ class Removal:
         return f"{self.value} was removed from {self.key}: pyhudi needs neither Apache Hudi's jar nor its session settings."
 
 
+def is_catalog(key: str) -> bool:
+    """Tell whether a setting names the class of a catalog.
+
+    Example:
+        >>> is_catalog("spark.sql.catalog.hudi"), is_catalog("spark.sql.catalog.hudi.uri")
+        (True, False)
+    """
+    return key.startswith(_CATALOG_PREFIX) and "." not in key.removeprefix(_CATALOG_PREFIX)
+
+
+def catalog_key(name: str) -> str:
+    """Return the setting that names the class of a catalog."""
+    return f"{_CATALOG_PREFIX}{name}"
+
+
 def without_jar(key: str, value: str) -> tuple[str, list[Removal]]:
     """Return a setting's value without what names Apache Hudi's jar, and what was removed.
 
@@ -55,9 +73,12 @@ def without_jar(key: str, value: str) -> tuple[str, list[Removal]]:
         'a.B'
         >>> without_jar("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.hudi.catalog.HoodieCatalog")[0]
         'builtin'
+        >>> without_jar("spark.sql.catalog.hudi", "org.apache.spark.sql.hudi.catalog.HoodieCatalog")[0]
+        'hudi.CatalogAlias'
     """
-    if key == CATALOG:
-        return (BUILTIN_CATALOG, [Removal(key, value)]) if _CLASS.match(value) else (value, [])
+    if is_catalog(key):
+        cleaned = BUILTIN_CATALOG if key == CATALOG else CATALOG_ALIAS
+        return (cleaned, [Removal(key, value)]) if _CLASS.match(value) else (value, [])
     pattern = _LISTS.get(key)
     if pattern is None:
         return value, []

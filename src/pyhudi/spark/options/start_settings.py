@@ -20,12 +20,14 @@ from pyspark.sql import SparkSession
 
 from pyhudi.errors import UsageError
 from pyhudi.javacompat.properties import parse_properties
+from pyhudi.spark.jvm import jvm
 from pyhudi.spark.options.jar_settings import (
     BUILTIN_CATALOG,
     CATALOG,
     EXTENSIONS,
     Removal,
     changed_settings,
+    is_catalog,
     submit_text_without_jar,
     without_jar,
 )
@@ -73,8 +75,9 @@ def remove_from_session(session: SparkSession) -> None:
         UsageError: Spark has loaded them: both implementations would process the session's statements.
     """
     extensions = without_jar(EXTENSIONS, session.conf.get(EXTENSIONS, "") or "")[1]
-    catalog = without_jar(CATALOG, session.conf.get(CATALOG, "") or "")[1]
-    removals = [*extensions, *catalog]
+    settings = jvm.entries_of(jvm.jvm_session(session).conf().getAll())
+    catalogs, of_catalogs = changed_settings({key: value for key, value in settings.items() if is_catalog(key)})
+    removals = [*extensions, *of_catalogs]
     loaded = [removal.value for removal in removals if _is_loadable(session, removal.value)]
     if loaded:
         raise UsageError(
@@ -82,9 +85,9 @@ def remove_from_session(session: SparkSession) -> None:
             " its statements. Stop it, and start it by pyhudi.enable(SparkSession.builder).getOrCreate(), which removes Hudi's settings, or"
             f" remove them yourself: {EXTENSIONS}, {CATALOG}, and the bundle from spark.jars.packages, spark.jars and --packages."
         )
-    if catalog:
-        session.conf.unset(CATALOG)
-        session.conf.set(CATALOG, BUILTIN_CATALOG)
+    for key, value in catalogs.items():
+        session.conf.unset(key)
+        session.conf.set(key, value)
     _report(removals)
 
 

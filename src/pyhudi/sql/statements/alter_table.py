@@ -36,7 +36,7 @@ def rename(statement: Statement) -> DataFrame | None:
     if len(new) == 1:
         new = (entry.database, new[0])
     database, name = new[-2:]
-    if database.lower() != entry.database.lower() or (len(new) > 2 and new[0] != catalog_table.SESSION_CATALOG):
+    if database.lower() != entry.database.lower() or (len(new) > 2 and not catalog_table.is_session_catalog(session, new[0])):
         raise UsageError(f"ALTER TABLE {entry.qualified_name} RENAME TO {'.'.join(new)}: a table stays in its database.")
     if catalog_table.raw_entry(session, database, name) is not None:
         raise TableExists(f"ALTER TABLE {entry.qualified_name} RENAME TO {name}: {database}.{name} exists already.")

@@ -1,4 +1,4 @@
-"""SET of a `hoodie.*` key: Spark keeps it, and it is shown at once what the statements that use it will say. SET of the session's catalog
+"""SET of a `hoodie.*` key: Spark keeps it, and it is shown at once what the statements that use it will say. SET of a catalog
 takes no class of Apache Hudi, which Spark cannot load. RESET clears settings only.
 """
 
@@ -12,21 +12,21 @@ from pyspark.sql import DataFrame
 
 from pyhudi.errors import HudiError
 from pyhudi.spark.enabled_sessions import is_enabled
-from pyhudi.spark.options.jar_settings import CATALOG
+from pyhudi.spark.options.jar_settings import catalog_key
 from pyhudi.spark.options.start_settings import stated_without_jar
 from pyhudi.spec.options import resolve
 from pyhudi.sql.statement.statement import Statement
 
 _log = logging.getLogger("pyhudi.options")
 _HUDI: Final = re.compile(r"\s*SET\s+(?:spark\.)?(hoodie\.[\w.\-]+)\s*=\s*(.*?)\s*;?\s*", re.IGNORECASE | re.DOTALL)
-_CATALOG: Final = re.compile(rf"\s*SET\s+{re.escape(CATALOG)}\s*=\s*(.*?)\s*;?\s*", re.IGNORECASE | re.DOTALL)
+_CATALOG: Final = re.compile(rf"\s*SET\s+({re.escape(catalog_key(''))}\w+)\s*=\s*(.*?)\s*;?\s*", re.IGNORECASE | re.DOTALL)
 
 
 def run_set(statement: Statement) -> DataFrame | None:
     """Log a warning when a key of Hudi is unknown, not served, or cannot have the value; None where Spark runs the statement as it is."""
     catalog = _CATALOG.fullmatch(statement.text)
     if catalog is not None:
-        return statement.run_sql(f"SET {CATALOG} = {stated_without_jar(CATALOG, catalog[1])}")
+        return statement.run_sql(f"SET {catalog[1]} = {stated_without_jar(catalog[1], catalog[2])}")
     stated = _HUDI.fullmatch(statement.text)
     if stated is not None:
         try:
