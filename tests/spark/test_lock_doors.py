@@ -23,7 +23,7 @@ WRONG: dict[str, tuple[dict[str, str], type[HudiError], str, bool]] = {
     "missing option": ({PROVIDER: "ZookeeperBasedLockProvider"}, OptionError, f"needs {LOCK}zookeeper.base_path", True),
     "option of another provider": ({PROVIDER: FILE_LOCK, f"{LOCK}zookeeper.url": "h:1"}, OptionError, f"{LOCK}zookeeper.url is", True),
     "no such mode": ({MODE: "both"}, OptionError, f"{MODE} is 'both'", True),
-    "mode that the table cannot have": ({MODE: "NON_BLOCKING_CONCURRENCY_CONTROL"}, UnsupportedError, "is copy-on-write", False),
+    "mode that the table cannot have": ({MODE: "NON_BLOCKING_CONCURRENCY_CONTROL"}, UnsupportedError, "is copy-on-write", True),
     "detection of conflicts with one writer": ({EARLY: "true"}, OptionError, f"{EARLY}=true needs {MODE}", False),
     "no number": ({f"{LOCK}wait_time_ms": "soon"}, OptionError, f"{LOCK}wait_time_ms=soon", True),
 }
@@ -162,6 +162,29 @@ def test_other_writers_lock_is_named(doors: Doors, settings: Callable[[Mapping[s
     doors.spark.conf.unset(f"{LOCK}filesystem.path")
     rows.option(PROVIDER, FILE_LOCK).save(doors.path)
     assert HudiTable.open(doors.path).count() == 3
+
+
+def test_procedures_and_indexes_take_the_lock_of_the_writers(doors: Doors) -> None:
+    doors.spark.sql(f"ALTER TABLE {doors.name} SET TBLPROPERTIES ('{PROVIDER}' = '{FILE_LOCK}')")
+    doors.spark.sql(f"INSERT INTO {doors.name} VALUES (2, 2)")
+    for text in (
+        "CALL create_savepoint(table => '{table}')",
+        "CALL rollback_to_savepoint(table => '{table}')",
+        "CALL delete_savepoint(table => '{table}')",
+        "CREATE INDEX by_n ON {table} (n)",
+        "DROP INDEX by_n ON {table}",
+        "CALL init_metadata_table(table => '{table}')",
+    ):
+        doors.spark.sql(text.format(table=doors.name)).collect()
+    assert HudiTable.open(doors.path).count() == 2
+
+
+@cases
+def test_procedures_and_indexes_without_options(doors: Doors, settings: Callable[[Mapping[str, str]], None], kind: str) -> None:
+    settings(WRONG[kind][0])
+    if WRONG[kind][3]:
+        doors.refuses(kind, doors.statement(f"CREATE INDEX by_n ON {doors.name} (n)"))
+        doors.refuses(kind, doors.statement(f"CALL create_savepoint(table => '{doors.name}')"))
 
 
 def test_property_that_a_setting_completes_is_taken(doors: Doors, settings: Callable[[Mapping[str, str]], None]) -> None:

@@ -13,8 +13,10 @@ from pyhudi.cli.shared_arguments import job_engine, progress_of
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.service.service_engine import Progress
 from pyhudi.service.table_service import ServiceMode, ServiceResult
+from pyhudi.spec.options import resolve
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.table_services import Services
+from pyhudi.write.options.non_blocking import check_mode
 
 _ENGINE: Final = (
     click.Option(["--engine"], type=click.Choice(["local", "spark"]), help="What runs the tasks.  [default: local]"),
@@ -122,6 +124,7 @@ def _command(
         options |= {key: str(values[flag]) for flag, key in (option_keys or {}).items() if values[flag] is not None}
         note_unused(values, has_engine=bool(engine))
         table = job_table(values)
+        check_mode(resolve(options), table.config)
         results = with_retries(values, lambda: run(table, options, values))
         for result in results:
             click.echo(json.dumps(result.to_dict()) if values["as_json"] else str(result))

@@ -124,6 +124,19 @@ def open_table_storage(path: str | os.PathLike[str], storage_options: Mapping[st
     return replace(storage, wait_s=options.integer(WAIT) / 1000)
 
 
+def options_of_lock(options: Options) -> dict[str, str]:
+    """Return those options that name a lock provider and are its own, as `open_table_storage` takes them; none where none is named.
+
+    Example:
+        >>> options_of_lock(resolve({"hoodie.write.lock.provider": "InProcessLockProvider", "hoodie.parquet.block.size": "1"}))
+        {'hoodie.write.lock.provider': 'InProcessLockProvider'}
+    """
+    implied = {PROVIDER: zookeeper_lock.CLASS} if _has_servers_of_zookeeper(options) else {}
+    if not implied and not options.text(PROVIDER).strip():
+        return {}
+    return implied | {name: value for name, value in options.given.items() if name.startswith(_OF_LOCKS) or name == CLOCK_SKEW}
+
+
 def lock_provider(options: Options, default: str = "") -> LockProvider | None:
     """Return the provider that the options name, None for the table's own lock alone; errors as of `with_lock_provider`.
 

@@ -24,6 +24,7 @@ from pyhudi.txn.failed_writes_policy import failed_writes_settings
 from pyhudi.txn.transaction import Committed, begin
 from pyhudi.write.input.alter_columns import SCHEMA_ON_READ, Change, DropColumn, RenameColumn, RetypeColumn, apply_changes
 from pyhudi.write.input.prepare_rows import TableSchema
+from pyhudi.write.options.non_blocking import check_mode
 from pyhudi.write.plan.write_plan import WritePlan
 
 _REASON = "no rows are written"
@@ -40,7 +41,7 @@ def alter_schema(table: OpenTable, changes: Sequence[Change], options: Mapping[s
     Raises:
         SchemaError: an index is of the column, or it does not exist, or exists already, or cannot take the new type or position; nothing
             is written.
-        UnsupportedError: the change needs `hoodie.schema.on.read.enable`.
+        UnsupportedError: the change needs `hoodie.schema.on.read.enable`, or the table cannot be written in the mode that is stated.
         ConflictError: another writer holds the table, or came between; nothing is visible.
 
     Example:
@@ -50,6 +51,7 @@ def alter_schema(table: OpenTable, changes: Sequence[Change], options: Mapping[s
         ['id', 'city', 'ts', 'fare', 'note']
     """
     resolved = resolve(options or {})
+    check_mode(resolved, table.config)
     failed_writes = failed_writes_settings(resolved)
     with begin(
         with_lock_provider(table.storage, resolved),

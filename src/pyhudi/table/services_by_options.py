@@ -8,6 +8,9 @@ from datetime import date
 from functools import partial
 from typing import Any
 
+from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.index.index_options import index_options
+from pyhudi.index.resolve_index import has_fixed_buckets
 from pyhudi.metadata_table.format.metadata_settings import metadata_settings
 from pyhudi.service.cleaning.clean_settings import clean_settings
 from pyhudi.service.cleaning.cleaning_service import Cleaning
@@ -17,6 +20,7 @@ from pyhudi.service.clustering.update_strategy import update_settings
 from pyhudi.service.compaction.compaction_service import Compaction
 from pyhudi.service.compaction.compaction_settings import compaction_settings
 from pyhudi.service.service_executor import Service
+from pyhudi.spec.config.concurrency_keys import MODE
 from pyhudi.spec.config.config_keys import concerns_table
 from pyhudi.spec.instant import Action
 from pyhudi.spec.options import Options, resolve
@@ -24,6 +28,8 @@ from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.load_timeline import load_timeline
+from pyhudi.txn.concurrency import ConcurrencyMode, concurrency_mode, without_buckets
+from pyhudi.write.options.non_blocking import check_mode
 from pyhudi.write.options.validate_options import check_agreement
 
 
@@ -31,7 +37,8 @@ def service_options(storage: Storage, options: Mapping[str, str] | None) -> Opti
     """Return the options of a service's call.
 
     Raises:
-        OptionError: one is of no effect or wrong, or contradicts the table, as another table's name does.
+        OptionError: one is of no effect or wrong, or contradicts the table, as another table's name and a mode for buckets do.
+        UnsupportedError: the table cannot be written in the concurrency mode that is stated.
 
     Example:
         >>> service_options(table.storage, {"hoodie.table.name": "u"})
@@ -42,7 +49,18 @@ def service_options(storage: Storage, options: Mapping[str, str] | None) -> Opti
     resolved = resolve(options or {})
     if any(concerns_table(name) for name in resolved.given):
         check_agreement(resolved, TableConfig(load_properties(storage)))
+    if resolved.get(MODE) is not None:
+        _check_mode(resolved, storage, TableConfig(load_properties(storage)))
     return resolved
+
+
+def _check_mode(options: Options, storage: Storage, config: TableConfig) -> None:
+    check_mode(options, config)
+    if concurrency_mode(options) is not ConcurrencyMode.NON_BLOCKING or index_options(options).name is not None:
+        return
+    view = FileSystemView(storage, config, load_timeline(storage, config))
+    if any(view.latest_slices(path) for path in view.partition_paths()) and not has_fixed_buckets(view):
+        raise without_buckets(storage.uri)
 
 
 def cleaning(options: Options) -> Cleaning:

@@ -96,6 +96,15 @@ def concurrency(options: Options) -> Concurrency:
     return Concurrency(mode, strategy, _RETRIES_OF_NON_BLOCKING if is_repeated else options.integer(RETRIES))
 
 
+def without_buckets(uri: str) -> OptionError:
+    """Return the error of a non-blocking writer or service of a table whose file groups are no buckets."""
+    return OptionError(
+        f"{MODE}={ConcurrencyMode.NON_BLOCKING} needs the simple bucket index, and table {uri} has none: a table gets it with its first"
+        " write, by hoodie.index.type=BUCKET and hoodie.bucket.index.num.buckets. Leave the mode out, or set it to"
+        f" {ConcurrencyMode.OPTIMISTIC}, for all writers of the table."
+    )
+
+
 def _strategy(name: str) -> ConflictStrategy | None:
     if not name:
         return None

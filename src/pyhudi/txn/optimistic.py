@@ -26,7 +26,7 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.commit_checks import check_nothing_planned
 from pyhudi.txn.completing_write import CompletingWrite
-from pyhudi.txn.concurrency import STRATEGY, Concurrency, ConcurrencyMode, ConflictStrategy
+from pyhudi.txn.concurrency import STRATEGY, Concurrency, ConflictStrategy, without_buckets
 from pyhudi.txn.conflicts.early_detection import ConflictDetector, EarlyDetection
 from pyhudi.txn.failed_writes_policy import FailedWritesSettings
 from pyhudi.txn.ids import Ids
@@ -105,11 +105,7 @@ class OptimisticTransaction(Transaction):
                 f" leave out {MODE}, so that one writer works after the other."
             )
         if self._shared.concurrency.is_non_blocking and not is_bucketed:
-            raise OptionError(
-                f"{MODE}={ConcurrencyMode.NON_BLOCKING} needs the simple bucket index, and table {self.table.storage.uri} has none: a table"
-                " gets it with its first write, by hoodie.index.type=BUCKET and hoodie.bucket.index.num.buckets. Leave the mode out, or set"
-                f" it to {ConcurrencyMode.OPTIMISTIC}, for all writers of the table."
-            )
+            raise without_buckets(self.table.storage.uri)
         if self._shared.concurrency.strategy is ConflictStrategy.BUCKET_INDEX and not is_bucketed:
             raise OptionError(f"{STRATEGY} compares buckets, and table {self.table.storage.uri} has no bucket index; leave it out.")
 

@@ -18,6 +18,7 @@ WRONG = {
     "no base path": ([f"{LOCK}provider=ZookeeperBasedLockProvider"], f"{LOCK}zookeeper.base_path"),
     "no class": ([f"{LOCK}provider=org.mine.Lock"], "is not served"),
     "option of another provider": ([FILE_LOCK, f"{LOCK}zookeeper.url=h:1"], "is an option of ZookeeperBasedLockProvider"),
+    "mode for buckets": (["hoodie.write.concurrency.mode=NON_BLOCKING_CONCURRENCY_CONTROL"], "needs the simple bucket index"),
     "no mode": (["hoodie.write.concurrency.mode=both"], "hoodie.write.concurrency.mode"),
     "folder that is relative": ([FILE_LOCK, f"{LOCK}filesystem.path=locks"], f"{LOCK}filesystem.path"),
     "no number": ([FILE_LOCK, f"{LOCK}wait_time_ms=soon"], f"{LOCK}wait_time_ms"),

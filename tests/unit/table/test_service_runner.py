@@ -103,6 +103,7 @@ def test_a_broken_table_does_not_stop_others(tmp_path: Path, monkeypatch: pytest
         ("hoodie.write.lock.provider", "org.mine.Lock"),
         ("hoodie.write.lock.provider", "ZookeeperBasedLockProvider"),
         ("hoodie.write.concurrency.mode", "both"),
+        ("hoodie.write.concurrency.mode", "NON_BLOCKING_CONCURRENCY_CONTROL"),
         ("hoodie.write.lock.conflict.resolution.strategy", "org.mine.Strategy"),
         ("hoodie.client.heartbeat.interval_in_ms", "5"),
         ("hoodie.table.name", "u"),

@@ -290,6 +290,48 @@ def test_tables_that_the_mode_excludes_are_refused(made, text: str) -> None:
     assert files_of(table.storage) == before
 
 
+SERVICES: dict[str, Callable[[HudiTable], object]] = {
+    "clean": lambda table: table.services.clean(options=NBCC),
+    "compact": lambda table: table.services.compact(options=NBCC),
+    "log_compact": lambda table: table.services.log_compact(options=NBCC),
+    "cluster": lambda table: table.services.cluster(options=NBCC),
+    "archive": lambda table: table.services.archive(options=NBCC),
+    "ttl": lambda table: table.services.ttl(options=NBCC | {"hoodie.partition.ttl.strategy.days.retain": "3"}),
+    "purge": lambda table: table.services.purge(["oslo"], options=NBCC),
+    "deduplicate": lambda table: table.services.deduplicate("", options=NBCC),
+    "rescale_buckets": lambda table: table.services.rescale_buckets("", default=4, options=NBCC),
+    "upgrade": lambda table: table.services.upgrade(options=NBCC),
+    "downgrade": lambda table: table.services.downgrade(8, options=NBCC),
+    "change_type": lambda table: table.services.change_type("COPY_ON_WRITE", options=NBCC),
+    "alter": lambda table: table.alter(add={"more": pa.int64()}, options=NBCC),
+}
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_services_and_changes_of_a_table_that_the_mode_excludes_are_refused(service: str) -> None:
+    table = make_table(table_type="COPY_ON_WRITE", partition_by=("city",))
+    table.upsert([ride(1)])
+    before = files_of(table.storage)
+    with pytest.raises(UnsupportedError, match=r"mode=NON_BLOCKING_CONCURRENCY_CONTROL: table \S+ is copy-on-write"):
+        SERVICES[service](table)
+    assert files_of(table.storage) == before
+
+
+def test_services_of_a_table_whose_file_groups_are_no_buckets_are_refused() -> None:
+    table = bucket_table()
+    table.upsert([ride(1)])
+    with pytest.raises(OptionError, match="needs the simple bucket index"):
+        table.services.clean(options={MODE: NBCC[MODE]})
+
+
+@pytest.mark.parametrize("change", [lambda table: table.services.downgrade(6, options=NBCC), SERVICES["change_type"]])
+def test_a_table_is_not_changed_to_one_that_the_mode_excludes(table: HudiTable, change: Callable[[HudiTable], object]) -> None:
+    before = files_of(table.storage)
+    with pytest.raises(UnsupportedError, match=r"is copy-on-write|is of version 6"):
+        change(table)
+    assert files_of(table.storage) == before
+
+
 def test_a_table_whose_file_groups_are_no_buckets_is_refused_and_left_as_it_is() -> None:
     table = bucket_table()
     table.upsert([ride(1)])

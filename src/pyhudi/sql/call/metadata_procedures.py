@@ -105,7 +105,7 @@ def _settle(table: HudiTable, settings: MetadataSettings) -> None:
 
 
 def _create(call: ProcedureCall) -> Iterator[Row]:
-    table = call.open()
+    table = call.open_for_writing()
     if table.config.metadata_partitions:
         raise UsageError(f"CALL {call.procedure.name}: {table.config.name} has a metadata table; init_metadata_table rebuilds it.")
     _settle(table, replace(metadata_settings(resolve(call.options())), enabled=True))
@@ -115,13 +115,13 @@ def _create(call: ProcedureCall) -> Iterator[Row]:
 def _init(call: ProcedureCall) -> Iterator[Row]:
     table, _ = _open_tables(call)
     if not call.flag("read_only"):
-        table.services.index(rebuild=True)
+        call.open_for_writing().services.index(rebuild=True)
     yield (f"Initialized Metadata Table in {table.storage.uri}/.hoodie/metadata",)
 
 
 def _delete(call: ProcedureCall) -> Iterator[Row]:
     table, _ = _open_tables(call)
-    _settle(table, MetadataSettings(enabled=False))
+    _settle(call.open_for_writing(), MetadataSettings(enabled=False))
     yield (f"Removed Metadata Table from {table.storage.uri}/.hoodie/metadata",)
 
 

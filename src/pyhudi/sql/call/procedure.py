@@ -9,11 +9,14 @@ from typing import Any, Final, TypeAlias
 from pyspark.sql import SparkSession
 
 from pyhudi.errors import OptionError, TableNotFound, UsageError
+from pyhudi.locks.choose_lock import options_of_lock
 from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.catalog.catalog_table import CatalogTable
+from pyhudi.spec.options import resolve
 from pyhudi.sql.statement import sql_settings as settings
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.table.hudi_table import HudiTable
+from pyhudi.write.options.non_blocking import check_mode
 
 #: Marks a parameter that has to be given.
 REQUIRED: Final = object()
@@ -92,6 +95,18 @@ class ProcedureCall:
         """Open the table that `table`, or else `path`, names; errors as in `entry`."""
         entry = self.entry()
         return HudiTable.open(str(self.arguments["path"]) if entry is None else entry.location)
+
+    def open_for_writing(self) -> HudiTable:
+        """Open the table as `open` does, with the lock provider that the options of writes name: for procedures that take no options.
+
+        Raises:
+            OptionError: an option of the lock provider, or the concurrency mode, is wrong.
+            UnsupportedError: the provider is not served, or the table cannot be written in the mode that is stated.
+        """
+        entry, options = self.entry(), resolve(self.options())
+        table = HudiTable.open(str(self.arguments["path"]) if entry is None else entry.location, options_of_lock(options))
+        check_mode(options, table.config)
+        return table
 
     def options(self) -> dict[str, str]:
         """Return the `hoodie.*` options that hold for writes to the table, those of the argument `options` (`k=v,k=v`) first."""

@@ -22,12 +22,12 @@ from pyhudi.timeline.load_timeline import load_timeline
 
 
 def _create(call: ProcedureCall) -> Iterator[Row]:
-    call.open().services.savepoint(call.text("commit_time"), user=call.text("user") or "", comment=call.text("comments") or "")
+    call.open_for_writing().services.savepoint(call.text("commit_time"), user=call.text("user") or "", comment=call.text("comments") or "")
     yield (True,)
 
 
 def _delete(call: ProcedureCall) -> Iterator[Row]:
-    table = call.open()
+    table = call.open_for_writing()
     table.services.delete_savepoint(_savepoint(call, table))
     yield (True,)
 
@@ -37,7 +37,7 @@ def _show(call: ProcedureCall) -> Iterator[Row]:
 
 
 def _restore_to_savepoint(call: ProcedureCall) -> Iterator[Row]:
-    table = call.open()
+    table = call.open_for_writing()
     time = _savepoint(call, table)
     if time not in {one.instant for one in table.services.savepoints()}:
         raise UsageError(
@@ -60,7 +60,7 @@ def _savepoint(call: ProcedureCall, table: HudiTable) -> str:
 
 
 def _roll_back(call: ProcedureCall) -> Iterator[Row]:
-    table, first = call.open(), str(call.text("instant_time"))
+    table, first = call.open_for_writing(), str(call.text("instant_time"))
     timeline = load_timeline(table.storage, table.config)
     writes = [one for one in timeline.instants if one.comparable_action.writes_data]
     if first not in {one.requested for one in writes}:
@@ -73,7 +73,7 @@ def _roll_back(call: ProcedureCall) -> Iterator[Row]:
 
 
 def _restore_to_instant(call: ProcedureCall) -> Iterator[Row]:
-    table, target, done = call.open(), call.text("instant_time"), call.text("start_restore_time")
+    table, target, done = call.open_for_writing(), call.text("instant_time"), call.text("start_restore_time")
     if call.flag("audit_only"):
         if done is None or target is not None:
             problem = "audit_only => true takes start_restore_time, of an earlier restore, and no instant_time"

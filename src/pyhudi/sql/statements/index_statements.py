@@ -1,8 +1,8 @@
 """CREATE INDEX, DROP INDEX, SHOW INDEXES and REFRESH INDEX.
 
 Rules: Hudi's SQL reference. `CREATE INDEX n ON t (column)` makes a secondary index, `CREATE INDEX record_index ON t (keys)` that of the
-record keys, `... USING column_stats(column) OPTIONS(expr='...')` and `... USING bloom_filters(...)` one of an expression. No lock
-provider is asked for, and IF NOT EXISTS does nothing when the index is there (docs/differences.md).
+record keys, `... USING column_stats(column) OPTIONS(expr='...')` and `... USING bloom_filters(...)` one of an expression. A lock
+provider is taken where options name one, and IF NOT EXISTS does nothing when the index is there (docs/differences.md).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.locks.choose_lock import open_table_storage, options_of_lock
 from pyhudi.metadata_table.format.metadata_partitions import PARTITION_STATS
 from pyhudi.service.indexes import Indexing, IndexRequest, ListedIndex, list_indexes, partition_of
 from pyhudi.spark.catalog import catalog_table
@@ -29,6 +30,7 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.clock import SystemClock
 from pyhudi.txn.ids import SystemIds
+from pyhudi.write.options.non_blocking import check_mode
 
 #: Up to the table's name, which may be `table`.
 _SHOW = re.compile(r"\s*SHOW\s+INDEXES\s+(?:FROM|IN)\s+(?:TABLE\s+(?=[^\s;]))?", re.IGNORECASE)
@@ -70,7 +72,9 @@ def drop(statement: Statement) -> DataFrame | None:
 
 
 def _indexing(entry: CatalogTable, options: Options) -> Indexing:
-    return Indexing(open_storage(entry.location), SystemClock(), SystemIds(), options.integer(_LOCK_WAIT) / 1000)
+    storage = open_table_storage(entry.location, options_of_lock(options))
+    check_mode(options, TableConfig(load_properties(storage)))
+    return Indexing(storage, SystemClock(), SystemIds(), options.integer(_LOCK_WAIT) / 1000)
 
 
 def show_or_refresh(session: SparkSession, spark_sql: SparkSql, text: str) -> DataFrame | None:

@@ -27,6 +27,7 @@ from pyhudi.table.version.version_table import compact_everything, has_logs
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked_table import locked_table
+from pyhudi.write.options.non_blocking import check_mode
 
 #: How often writers may come between the compaction and the change.
 _MOST_ATTEMPTS: Final = 3
@@ -78,6 +79,7 @@ def change_table_type(storage: Storage, clock: Clock, ids: Ids, arguments: TypeA
     compacted: tuple[str, ...] = ()
     for _ in range(_MOST_ATTEMPTS):
         with locked_table(storage, wait_s, clock, ids) as locked:
+            check_mode(options, TableConfig({**locked.config.properties, keys.TYPE: to}))
             check_notes(storage, locked.config, locked.timeline)
             change = TypeChange(locked.config.table_type, to, compacted, arguments.dry_run)
             if change.origin == to or arguments.dry_run:

@@ -45,6 +45,7 @@ from pyhudi.table.open_table import OpenTable
 from pyhudi.timeline.clock import Clock
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked_table import LockedTable, locked_table
+from pyhudi.write.options.non_blocking import check_mode
 
 _log = logging.getLogger(__name__)
 
@@ -98,6 +99,7 @@ def change_table_version(storage: Storage, clock: Clock, ids: Ids, arguments: Ve
     with locked_table(storage, arguments.wait_s, clock, ids) as table:
         check_notes(storage, table.config, table.timeline)
         _check_direction(table.config, arguments, storage.uri)
+        check_mode(options, table.config, arguments.to)
         if table.config.version == arguments.to:
             if not arguments.dry_run:
                 finish_change(roll_back_failed_writes(table))

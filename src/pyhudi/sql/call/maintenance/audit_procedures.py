@@ -22,7 +22,7 @@ def _set_audit(call: ProcedureCall) -> Iterator[Row]:
     state = str(call.text("state")).lower()
     if state not in _STATES:
         raise UsageError(f"CALL {call.procedure.name}: state is '{call.text('state')}'; it can be 'enabled' or 'disabled'.")
-    call.open().services.set_lock_audit(enabled=_STATES[state])
+    call.open_for_writing().services.set_lock_audit(enabled=_STATES[state])
     yield _name(call), state, f"Lock audit logging successfully {state}"
 
 

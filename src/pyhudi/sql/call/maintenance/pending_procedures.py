@@ -14,7 +14,7 @@ from pyhudi.sql.call.service_call import TABLE
 
 
 def _roll_back(call: ProcedureCall) -> Iterator[Row]:
-    services, instant, started = call.open().services, str(call.text("pending_instant")), time.perf_counter()
+    services, instant, started = call.open_for_writing().services, str(call.text("pending_instant")), time.perf_counter()
     services.revert(instant)
     if call.flag("delete_request_instant_file"):
         services.rollback(instant)
@@ -23,7 +23,7 @@ def _roll_back(call: ProcedureCall) -> Iterator[Row]:
 
 def _clean_up(call: ProcedureCall) -> Iterator[Row]:
     minutes, writes = call.number("allowed_inflight_interval_minutes"), call.flag("include_ingestion_commits")
-    for one in call.open().services.cleanup_stale(minutes, include_writes=writes, dry_run=call.flag("dry_run")):
+    for one in call.open_for_writing().services.cleanup_stale(minutes, include_writes=writes, dry_run=call.flag("dry_run")):
         yield one.instant, one.action, one.rolled_back
 
 

@@ -14,25 +14,25 @@ from pyhudi.storage.named_files import read_named_file
 
 
 def _add_metafiles(call: ProcedureCall) -> Iterator[Row]:
-    for one in call.open().services.add_partition_metafiles(dry_run=call.flag("dry_run")):
+    for one in call.open_for_writing().services.add_partition_metafiles(dry_run=call.flag("dry_run")):
         yield one.path, "Yes" if one.has_text or one.has_base else "No", "Repaired" if one.action == "added" else "None"
 
 
 def _migrate_metafiles(call: ProcedureCall) -> Iterator[Row]:
     dry_run = call.flag("dry_run")
-    for one in call.open().services.migrate_partition_metafiles(dry_run=dry_run):
+    for one in call.open_for_writing().services.migrate_partition_metafiles(dry_run=dry_run):
         action = one.action.upper() if dry_run else "MIGRATED"
         yield one.path, str(one.has_text).lower(), str(one.has_base).lower(), action
 
 
 def _overwrite_properties(call: ProcedureCall) -> Iterator[Row]:
     new = read_named_file(str(call.text("new_props_file_path")), "properties file")
-    for one in call.open().services.overwrite_properties(new):
+    for one in call.open_for_writing().services.overwrite_properties(new):
         yield one.name, "null" if one.old is None else one.old, "null" if one.new is None else one.new
 
 
 def _repair_clean_files(call: ProcedureCall) -> Iterator[Row]:
-    call.open().services.repair_clean_files()
+    call.open_for_writing().services.repair_clean_files()
     yield (True,)
 
 
