@@ -60,6 +60,14 @@ def record_added_columns(table: DataTable, known: IndexDefinition, definition: I
     return table.mdt.reload()
 
 
+def names_lost_columns(table: DataTable, partition: str) -> bool:
+    """Tell whether an index of statistics is defined by columns that the table has not, as after a restore to before a rename."""
+    known = table.definitions.get(partition)
+    if partition != partitions.COLUMN_STATS or known is None or table.schema is None:
+        return False
+    return len(bound_types(table.schema, known.source_fields, known.version)) < len(known.source_fields)
+
+
 def _unrecorded_files(table: DataTable, partition: str, records: Mapping[str, MetadataRecord]) -> dict[str, MetadataRecord]:
     """Return the records that are not there yet.
 

@@ -18,7 +18,7 @@ from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.metadata_table.format.index_definitions import PATH, PATH_PROPERTY, load_definitions, render_definitions
 from pyhudi.metadata_table.format.metadata_partitions import COLUMN_STATS, RECORD_INDEX, SECONDARY_PREFIX
 from pyhudi.metadata_table.format.metadata_settings import DEFAULTS, MetadataSettings
-from pyhudi.metadata_table.indexes.added_columns import StaleStatisticsError, record_added_columns
+from pyhudi.metadata_table.indexes.added_columns import StaleStatisticsError, names_lost_columns, record_added_columns
 from pyhudi.metadata_table.indexes.data_table import DataTable
 from pyhudi.metadata_table.indexes.index_kind import PartitionKind
 from pyhudi.metadata_table.indexes.index_kinds import kind_of, with_kinds
@@ -173,7 +173,8 @@ def _complete(table: DataTable, enabled_partitions: Collection[str], settings: M
         exists = name in config.metadata_partitions
         if exists and settings.enabled is not None:
             mdt = _with_added_columns(table if mdt is table.mdt else table.reopened(table.view, mdt), name, kind)
-        changed = _define(table, name, kind, sources, again=settings.enabled is not None)
+        again = settings.enabled is not None or (not exists and names_lost_columns(table, name))
+        changed = _define(table, name, kind, sources, again=again)
         if changed is not config or not exists:
             config = changed
             table = table.reopened(FileSystemView(storage, config, timeline) if changed is not table.view.config else table.view, mdt)
