@@ -14,6 +14,7 @@ from typing import Any, Final
 import click
 
 from pyhudi.cli.job_flags import options_of_file
+from pyhudi.cli.shared.error_report import note_table
 from pyhudi.cli.shared.options_text import pairs
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.spark.options.new_table import definition_of
@@ -72,10 +73,16 @@ def _options() -> list[click.Parameter]:
     unused = [click.Option([*flags, _parameter(flags)], help="No effect.") for flags in _UNUSED]
     refused = [click.Option([*flags, _parameter(flags)], hidden=True) for flags in _REFUSED]
     return [
-        click.Argument(["path"], required=False),
+        click.Argument(["path"], required=False, callback=note_table, is_eager=True),
         *values,
         *switches,
-        click.Option(["--base-path", "--target-base-path", "--targetPath", "base_path"], metavar="PATH", help="PATH, as Hudi takes it."),
+        click.Option(
+            ["--base-path", "--target-base-path", "--targetPath", "base_path"],
+            metavar="PATH",
+            callback=note_table,
+            is_eager=True,
+            help="PATH, as Hudi takes it.",
+        ),
         click.Option(["--props", "--propsFilePath", "props"], metavar="FILE", help="A file of hoodie.* options."),
         click.Option(["--option", "--hoodie-conf", "options"], multiple=True, metavar="KEY=VALUE", help="A hoodie.* option; repeatable."),
         click.Option(["--hoodieConfigs", "configs"], multiple=True, metavar="KEY=VALUE,...", help="The same, with commas between them."),

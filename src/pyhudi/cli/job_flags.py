@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from pyhudi.cli.shared.error_report import note_table
 from pyhudi.cli.shared.options_text import pairs
 from pyhudi.errors import ConflictError, StorageError, UnknownOutcomeError, UsageError
 from pyhudi.javacompat.properties import parse_properties
@@ -23,11 +24,17 @@ _Result = TypeVar("_Result")
 #: Hudi's names of modes.
 _MODE_NAMES: Final[Mapping[str, ServiceMode]] = {"schedule": "schedule", "execute": "execute", "both": "both", "scheduleandexecute": "both"}
 
-PATH: Final = (click.Argument(["path"], required=False),)
+PATH: Final = (click.Argument(["path"], required=False, callback=note_table, is_eager=True),)
 OPTIONS: Final = (
     click.Option(["--option", "options"], multiple=True, metavar="KEY=VALUE", help="A hoodie.* option; may be given again."),
     click.Option(["--storage-option", "storage_options"], multiple=True, metavar="KEY=VALUE", help="An option of the storage."),
-    click.Option(["--base-path", "--target-base-path", "-sp", "base_path"], metavar="PATH", help="PATH, as Hudi's classes take it."),
+    click.Option(
+        ["--base-path", "--target-base-path", "-sp", "base_path"],
+        metavar="PATH",
+        callback=note_table,
+        is_eager=True,
+        help="PATH, as Hudi's classes take it.",
+    ),
     click.Option(["--props", "props"], metavar="FILE", help="A file of hoodie.* options; --hoodie-conf and --option override it."),
     click.Option(["--hoodie-conf", "hoodie_confs"], multiple=True, metavar="KEY=VALUE", help="The same as --option."),
     click.Option(["--table-name", "-tn", "table_name"], help="The name that the table must have."),

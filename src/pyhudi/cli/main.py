@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import importlib
 import logging
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import click
 
 from pyhudi.cli.hudi_classes import command_of
 from pyhudi.cli.shared.command_group import CommandGroup
+from pyhudi.cli.shared.error_report import report_error
 from pyhudi.errors import HudiError, UsageError
 from pyhudi.progress import without_progress
 
@@ -19,6 +20,7 @@ _MISUSED = 2
 _INTERRUPTED = 130
 #: The command that runs scripts.
 _SCRIPTS = "run"
+_JSON = "--json"
 
 
 #: The module of each command, which is loaded when the command is called: `pyhudi show` does without most of pyhudi.
@@ -85,25 +87,45 @@ class _Commands(CommandGroup):
         """Return the names of the commands."""
         return sorted(_MODULES)
 
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        """Take the arguments apart; those of a command that prints JSON are refused in JSON, too."""
+        try:
+            return super().parse_args(context, args)
+        except click.UsageError as error:
+            if _JSON not in args:
+                raise
+            return self._refuse(context, error)
+
     def invoke(self, context: click.Context) -> Any:
         """Run the command and end with exit code 1 for a failure, 2 for a wrong call, 130 for an interrupt."""
-        silent = context.params["quiet"] or "--json" in context.args
+        as_json = _JSON in context.args
+        silent = context.params["quiet"] or as_json
         try:
             with without_progress() if silent else contextlib.nullcontext():
                 return super().invoke(context)
         except HudiError as error:
-            notes = getattr(error, "__notes__", [])
-            click.echo("\n".join([f"error: {error}", *notes]), err=True)
-            context.exit(_MISUSED if isinstance(error, UsageError) else _FAILED)
+            code, sentence = _MISUSED if isinstance(error, UsageError) else _FAILED, str(error) if as_json else f"error: {error}"
+            report_error(context, type(error).__name__, sentence, code, notes=getattr(error, "__notes__", []), as_json=as_json)
+            context.exit(code)
         except ImportError as error:
             if (error.name or "").partition(".")[0] != "pyspark" or context.invoked_subcommand == _SCRIPTS:
                 raise  # a script's own imports are the script's own error
             problem = importlib.import_module("pyhudi.spark.pyspark_release").problem_of_pyspark(f"pyhudi {context.invoked_subcommand}")
-            click.echo(f"error: {problem or error}", err=True)
+            sentence = str(problem or error) if as_json else f"error: {problem or error}"
+            report_error(context, type(error).__name__, sentence, _FAILED, as_json=as_json)
             context.exit(_FAILED)
         except KeyboardInterrupt:
-            click.echo("interrupted", err=True)
+            report_error(context, "KeyboardInterrupt", "interrupted", _INTERRUPTED, as_json=as_json)
             context.exit(_INTERRUPTED)
+        except click.ClickException as error:
+            if not as_json:
+                raise
+            self._refuse(context, error)
+
+    @staticmethod
+    def _refuse(context: click.Context, error: click.ClickException) -> NoReturn:
+        report_error(context, "UsageError", error.format_message(), error.exit_code, as_json=True)
+        context.exit(error.exit_code)
 
 
 @click.group(cls=_Commands)

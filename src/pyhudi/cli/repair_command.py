@@ -14,6 +14,7 @@ import click
 
 from pyhudi.cli.service_command import TableResult, table_command
 from pyhudi.cli.shared.command_group import CommandGroup
+from pyhudi.cli.shared.error_report import path_argument
 from pyhudi.cli.shared.options_text import pairs
 from pyhudi.kernels.merge.retained_rows import DuplicateRule
 from pyhudi.storage.named_files import read_named_file
@@ -106,7 +107,7 @@ repair.add_command(
 
 
 @repair.command("properties")
-@click.argument("path")
+@path_argument
 @click.argument("file")
 @click.option("--storage-option", "storage_options", multiple=True, metavar="KEY=VALUE", help="An option of the storage.")
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")

@@ -10,13 +10,14 @@ from collections.abc import Sequence
 
 import click
 
+from pyhudi.cli.shared.error_report import path_argument
 from pyhudi.cli.shared.options_text import pairs
 from pyhudi.spec.files.file_group import join_path
 from pyhudi.table.hudi_table import HudiTable
 
 
 @click.command()
-@click.argument("path")
+@path_argument
 @click.argument("instant", required=False)
 @click.option("--storage-option", "storage_options", multiple=True, metavar="KEY=VALUE", help="An option of the storage.")
 @click.option("--dry-run", is_flag=True, help="Only show which instants would be rolled back, and which files deleted.")
@@ -33,7 +34,7 @@ def restore(*, path: str, instant: str | None, storage_options: Sequence[str], d
 
 
 @click.command()
-@click.argument("path")
+@path_argument
 @click.argument("instant")
 @click.option("--storage-option", "storage_options", multiple=True, metavar="KEY=VALUE", help="An option of the storage.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be rolled back, and which files deleted.")

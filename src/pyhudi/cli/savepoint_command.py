@@ -12,6 +12,7 @@ from typing import TypeVar
 import click
 
 from pyhudi.cli.shared.command_group import CommandGroup
+from pyhudi.cli.shared.error_report import path_argument
 from pyhudi.cli.shared.options_text import pairs
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.table.table_services import Services
@@ -31,7 +32,7 @@ def savepoint() -> None:
 
 
 @savepoint.command()
-@click.argument("path")
+@path_argument
 @click.argument("instant", required=False)
 @click.option("--user", default="", help="Who makes it, for the record.")
 @click.option("--comment", default="", help="Why, for the record.")
@@ -46,7 +47,7 @@ def create(
 
 
 @savepoint.command("list")
-@click.argument("path")
+@path_argument
 @_common
 def list_them(*, path: str, as_json: bool, storage_options: Sequence[str]) -> None:
     """List the savepoints of the table at PATH, the oldest first."""
@@ -55,7 +56,7 @@ def list_them(*, path: str, as_json: bool, storage_options: Sequence[str]) -> No
 
 
 @savepoint.command()
-@click.argument("path")
+@path_argument
 @click.argument("instant")
 @_DRY_RUN
 @_common

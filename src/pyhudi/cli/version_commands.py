@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import click
 
+from pyhudi.cli.shared.error_report import path_argument
 from pyhudi.cli.shared.options_text import pairs
 from pyhudi.cli.shared_arguments import chosen_engine, progress_of
 from pyhudi.service.upgrade import VersionChange
@@ -34,7 +35,7 @@ def _common_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command()
-@click.argument("path")
+@path_argument
 @click.option("--to", "--toVersion", "to", default="9", show_default=True, help="Table version, as a number or a name such as NINE.")
 @_common_options
 def upgrade(*, path: str, to: str, as_json: bool, **arguments: object) -> None:
@@ -43,7 +44,7 @@ def upgrade(*, path: str, to: str, as_json: bool, **arguments: object) -> None:
 
 
 @click.command()
-@click.argument("path")
+@path_argument
 @click.option("--to", "--toVersion", "to", required=True, help="Table version, as a number or a name such as SIX.")
 @_common_options
 def downgrade(*, path: str, to: str, as_json: bool, **arguments: object) -> None:
@@ -52,7 +53,7 @@ def downgrade(*, path: str, to: str, as_json: bool, **arguments: object) -> None
 
 
 @click.command("change-table-type")
-@click.argument("path")
+@path_argument
 @click.option("--target-type", required=True, help="COPY_ON_WRITE (COW) or MERGE_ON_READ (MOR).")
 @click.option("--enable-compaction", type=bool, default=True, show_default=True, help="Compact the log files that stand in the way.")
 @_common_options

@@ -12,6 +12,7 @@ from typing import TypeVar
 import click
 
 from pyhudi.cli.shared.command_group import CommandGroup
+from pyhudi.cli.shared.error_report import path_argument
 from pyhudi.cli.shared.options_text import pairs
 from pyhudi.service.lock_audit_service import LockAuditCleanup, LockAuditReport, LockAuditStatus
 from pyhudi.table.hudi_table import HudiTable
@@ -23,7 +24,7 @@ _FAILED = 1
 
 def _common(command: _Command) -> _Command:
     storage = click.option("--storage-option", "storage_options", multiple=True, metavar="KEY=VALUE", help="An option of the storage.")
-    return click.argument("path")(storage(click.option("--json", "as_json", is_flag=True, help="JSON.")(command)))
+    return path_argument(storage(click.option("--json", "as_json", is_flag=True, help="JSON.")(command)))
 
 
 @click.group(cls=CommandGroup)

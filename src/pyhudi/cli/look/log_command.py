@@ -9,13 +9,14 @@ from collections.abc import Sequence
 import click
 
 from pyhudi.cli.look.look_arguments import storage_options as storage_option
+from pyhudi.cli.shared.error_report import path_argument
 from pyhudi.cli.shared.options_text import pairs
 from pyhudi.storage.open_storage import open_storage
 from pyhudi.table.inspect.inspect_logs import log_anatomy, log_blocks
 
 
 @click.command()
-@click.argument("path")
+@path_argument
 @click.option("--json", "as_json", is_flag=True, help="One JSON object for each block.")
 @storage_option
 def log(*, path: str, as_json: bool, storage_options: Sequence[str]) -> None:

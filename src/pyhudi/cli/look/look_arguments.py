@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from pyhudi.cli.shared.error_report import path_argument
 from pyhudi.cli.shared.options_text import pairs
 from pyhudi.errors import TableNotFound
 from pyhudi.table.find_tables import holds_tables
@@ -32,4 +33,4 @@ def of_table(command: _Command) -> _Command:
                 error.add_note(f"There are tables in this folder: `pyhudi ls {path}` lists them.")
             raise
 
-    return click.argument("path")(as_json(storage_options(run)))  # type: ignore[return-value]
+    return path_argument(as_json(storage_options(run)))  # type: ignore[return-value]
