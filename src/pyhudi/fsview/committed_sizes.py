@@ -108,10 +108,12 @@ class CheckedView(FileSystemView):
     def _find_partition_paths(self) -> tuple[str, ...]:
         """Return the partitions that are there, and those that must be."""
         partition_paths = super()._find_partition_paths()
-        if not self.config.partition_fields:
-            return partition_paths
-        lost = (path for path in self._stated.keys() - set(partition_paths) if any(True for _ in self.differences(path, PartitionFiles())))
-        return tuple(sorted((*partition_paths, *lost)))
+        return tuple(sorted((*partition_paths, *self.lost_partitions(partition_paths))))
+
+    def lost_partitions(self, partition_paths: Collection[str]) -> tuple[str, ...]:
+        """Return the partitions that must be there by what commits state, and are not among these, sorted."""
+        absent = self._stated.keys() - set(partition_paths) if self.config.partition_fields else ()
+        return tuple(sorted(path for path in absent if any(True for _ in self.differences(path, PartitionFiles()))))
 
     @cached_property
     def _stated(self) -> Mapping[str, StatedFiles]:

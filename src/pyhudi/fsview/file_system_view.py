@@ -77,6 +77,12 @@ class FileSystemView:
             self._below[folder] = tuple(sorted(listings))
         return self._below[folder]
 
+    def listing(self, partition_path: str) -> list[FileStatus]:
+        """Return all files of a partition's folder, committed or not, as the walk that found the partition listed it."""
+        if partition_path not in self._listings:
+            self._listings[partition_path] = self._list(partition_path)
+        return self._listings[partition_path]
+
     def look_up(self, partition_paths: Collection[str]) -> None:
         """Say that the files of several partitions are asked for next, each of which would be a question of its own; here they are."""
 

@@ -101,14 +101,15 @@ def _partitions_with_files(table: DataTable) -> dict[str, dict[str, int]]:
 
     Files that a pending clean is to delete are left out: they may be deleted before the clean finds a metadata table to record that in.
     """
-    view = CheckedView(table.view.storage, table.view.config, table.view.timeline)
+    view, stated = table.view, CheckedView(table.view.storage, table.view.config, table.view.timeline)
     cleaned = files_being_cleaned(FileSystemView(view.storage, view.config, view.timeline))
     result: dict[str, dict[str, int]] = {}
-    for path in view.partition_paths():
-        files = committed_files(path, view.storage.list(path), view.timeline)
+    paths = view.partition_paths()
+    for path in (*paths, *stated.lost_partitions(paths)):
+        files = committed_files(path, view.listing(path), view.timeline)
         left_out = cleaned.get(path, frozenset())
         result[path] = {name: size for name, size in files.sizes().items() if name not in left_out}
-        for file, problem in view.differences(path, files):
+        for file, problem in stated.differences(path, files):
             # Listed as it should be, so that readers are told of it: from a listing alone nobody would know of its rows any more.
             _log.error("'%s' of table %s %s; restore it from a copy", join_path(path, file.name), view.storage.uri, problem)
             result[path][file.name] = file.size

@@ -177,7 +177,7 @@ def _complete(table: DataTable, enabled_partitions: Collection[str], settings: M
         changed = _define(table, name, kind, sources, again=again)
         if changed is not config or not exists:
             config = changed
-            table = table.reopened(FileSystemView(storage, config, timeline) if changed is not table.view.config else table.view, mdt)
+            table = table.reopened(table.view.with_config(config), mdt)
         if not exists:
             mdt = build_partition(mdt, name, kind.initial(table, name), data=timeline)
             built.append(name)

@@ -30,14 +30,17 @@ CHANGES = {
 
 
 class OpenedFiles(InterceptedStorage):
-    """Records which base files are read; `dies` at the first delete of one."""
+    """Records which base files are read, and which folders are listed; `dies` at the first delete of a base file."""
 
     def __init__(self, inner: Any, *, dies: bool = False) -> None:
         super().__init__(inner)
         self.paths: list[str] = []
+        self.listed: list[str] = []
         self._dies = dies
 
     def _pass(self, call: Call, effect: Any, torn: Any = None) -> Any:
+        if call.method == "list":
+            self.listed.append(call.path)
         if call.path.endswith(".parquet"):
             if call.method == "delete" and self._dies:
                 raise Crashed
@@ -84,6 +87,14 @@ def test_remaining_base_files_are_not_opened(kind: Kind) -> None:
     assert after == {key: before[key] for key in after}
     check_true(table)
     assert rows_of(table) == [ride(1, "oslo", 7), ride(2, "rome")]
+
+
+def test_build_of_the_metadata_table_lists_each_partition_once() -> None:
+    table, _ = saved_table()
+    table.upsert([ride(1, "oslo", 8)], options={"hoodie.metadata.enable": "false"})
+    storage = OpenedFiles(table.storage)
+    HudiTable(storage).upsert([ride(1, "oslo", 9)])
+    assert [storage.listed.count(path) for path in ("bern", "rome")] == [1, 1]  # the write itself lists the third
 
 
 def test_restore_that_died_reads_the_footers_when_it_is_taken_up_again() -> None:
