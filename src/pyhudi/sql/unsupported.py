@@ -19,7 +19,7 @@ _ON_TABLE: Final = {
     ),
     "RenamePartitions": (
         "ALTER TABLE ... RENAME PARTITION",
-        "The partition of a row follows from its columns: UPDATE the partition column of these rows, which moves them in one commit.",
+        "MERGE INTO ... WHEN MATCHED THEN UPDATE SET * from a query that selects the rows with the new value moves them in one commit.",
     ),
     "SetTableLocation": (
         "ALTER TABLE ... SET LOCATION",

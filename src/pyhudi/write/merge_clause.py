@@ -60,5 +60,5 @@ def key_assigned(what: str, name: str) -> str:
     """Return the message for an update that assigns a column which says what row it is."""
     return (
         f"{what} assigns {name}, which is part of the record key or the partition: it says which row this is."
-        " Delete the row and insert it again."
+        " A merge that takes every column from its source moves a record to another partition; for another key, delete and insert."
     )

@@ -228,10 +228,12 @@ def test_an_empty_source_changes_nothing(table: HudiTable) -> None:
     assert table.merge(empty).when_matched_update().when_not_matched_insert().execute().instant is None
 
 
-def test_a_record_may_move_to_another_partition() -> None:
+@pytest.mark.parametrize("moves_upserts", ["true", "false"])
+def test_a_record_may_move_to_another_partition_whatever_the_index_does_with_upserts(moves_upserts: str) -> None:
     table = create()
     rows = source({**ROWS[0], "city": "rome", "price": None})
-    table.merge(rows).when_matched_update().execute()
+    options = {"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.partition.path": moves_upserts}
+    table.merge(rows).when_matched_update().execute(options=options)
     assert table.to_arrow(["city"], "id = 1").to_pylist() == [{"city": "rome"}]
     assert len(table) == 3
 
