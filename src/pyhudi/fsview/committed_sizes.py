@@ -24,6 +24,7 @@ from pyhudi.spec.files.file_names import file_and_instant, parse_log_file_name
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.log_checksums import LogChecksum, noted_log_checksums
 from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.local_storage import link_hint
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.instant_details import instant_path, load_commit_metadata
 from pyhudi.timeline.timeline import Timeline
@@ -91,7 +92,9 @@ class CheckedView(FileSystemView):
     def _check(self, partition_path: str, files: PartitionFiles, *, logs: bool = True) -> None:
         for file, problem in self.differences(partition_path, files):
             if logs or not file.is_log:
-                raise CorruptTableError(f"'{join_path(partition_path, file.name)}' of table {self.storage.uri} {problem}{self._in(file)}")
+                path = join_path(partition_path, file.name)
+                hint = link_hint(self.storage, path)
+                raise CorruptTableError(f"'{path}' of table {self.storage.uri} {problem}{self._in(file)}{hint}")
 
     def _in(self, file: StatedFile) -> str:
         """Return which file on the timeline states it, which may be the damaged one."""

@@ -12,6 +12,7 @@ replaced or deleted, or Java would refuse the new content.
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import os
 import shutil
@@ -26,7 +27,7 @@ from pyhudi.errors import AlreadyExistsError, CorruptTableError, HudiError, Stor
 from pyhudi.storage.entry_kinds import entry_status, not_a_file, refuse_no_file, status_of
 from pyhudi.storage.lock_files.file_lock import FileLock
 from pyhudi.storage.lock_files.lock_record import LOCK_FILE, check_lock_inside
-from pyhudi.storage.storage_paths import is_absent, open_folder, split_file_path, split_path
+from pyhudi.storage.storage_paths import is_absent, open_folder, parent_folders, split_file_path, split_path
 from pyhudi.storage.storage_protocol import FileStatus, HeldLock, Storage, check_content
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
@@ -36,6 +37,8 @@ _NAMED_LOCK_FILE = ".hoodie/.locks/pyhudi-{name}.lock"
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _temporary_numbers = itertools.count()
+#: The system's errors for a link that is not followed.
+_OF_LINKS = (errno.ELOOP, errno.ENOTDIR)
 #: Of the rest of a file, so many bytes are asked for at least.
 _LEAST_READ = 4096
 
@@ -256,7 +259,7 @@ class LocalStorage:
         except OSError as error:
             if isinstance(error, HudiError) or (isinstance(error, FileNotFoundError) and not writes):
                 raise
-            raise StorageError(f"cannot use '{path}' of table {self.uri}: {error}") from error
+            raise StorageError(f"cannot use '{path}' of table {self.uri}: {error}{link_hint(self, path) if error.errno in _OF_LINKS else ''}") from error
 
     def _open_new(self, path: str, name: str, folder: int) -> int:
         try:
@@ -325,6 +328,14 @@ def real_uri(storage: Storage) -> str:
 def link_names(storage: Storage, path: str) -> tuple[str, ...]:
     """Return the names of the links in a folder of a storage, which listings leave out."""
     return storage.link_names(path) if isinstance(storage, LocalStorage) else ()
+
+
+def link_hint(storage: Storage, path: str) -> str:
+    """Return what to add to an error about a file of a table that is behind a link, which no method follows; else nothing."""
+    if not isinstance(storage, LocalStorage):
+        return ""
+    link = next((one for one in (*parent_folders(path), path) if Path(storage.root, one).is_symlink()), None)
+    return "" if link is None else f". '{link}' is a link, and links inside a table are not followed: put what it leads to in its place."
 
 
 def missing_folders(storage: Storage) -> tuple[str, ...]:

@@ -1,8 +1,9 @@
-"""Files of settings that a person names: properties, policies, schemas, scripts. They are no part of a table."""
+"""Files that a person names: properties, policies, schemas, scripts, rows to write. They are no part of a table."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import BinaryIO
 
 from pyhudi.errors import UsageError
 from pyhudi.storage.local_storage import LocalStorage
@@ -28,6 +29,19 @@ def read_named_file(path: str, noun: str) -> bytes:
         raise UsageError(f"the {noun} {path} does not exist") from None
     except OSError as error:
         raise UsageError(f"the {noun} {path} cannot be read: {error.strerror or error}") from error
+
+
+def open_named_input(storage: Storage, name: str) -> BinaryIO:
+    """Open a data file that a person names for seekable reading; unlike a file of a table, it may be a link.
+
+    Raises:
+        FileNotFoundError: there is none, or the link leads nowhere.
+        OSError: it cannot be read.
+    """
+    if isinstance(storage, LocalStorage) and (path := Path(storage.root, name)).is_symlink():
+        target = path.resolve()
+        return LocalStorage(str(target.parent)).open_input(target.name)
+    return storage.open_input(name)
 
 
 def named_file_exists(path: str) -> bool:

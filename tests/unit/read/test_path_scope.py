@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.errors import OptionError, TableNotFound, UnsupportedError, UsageError
+from pyhudi.errors import HudiError, OptionError, TableNotFound, UnsupportedError, UsageError
 from pyhudi.read.snapshot.find_table import find_table
 from pyhudi.read.snapshot.path_scope import PathScope, file_pattern
 
@@ -159,3 +159,22 @@ def test_rows_of_logs_next_to_those_of_base_files(table: HudiTable) -> None:
     assert ids(table.to_arrow()) == [1, 3, 4]
     assert table.scan(options=unmerged).count_rows() == len(versions)
     assert table.to_arrow(filter="ts = 2", options=unmerged).num_rows == 1
+
+
+def test_paths_by_way_of_a_link_to_the_table(table: HudiTable, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("t")
+    linked = HudiTable.open(tmp_path / "link")
+    for one, other in ((table, "link"), (linked, "t")):
+        for path in (f"{tmp_path}/{other}/a/*", f"file:{tmp_path}/{other}/a"):
+            assert ids(one.to_arrow(options={PATHS: path})) == [1, 3]
+    assert find_table([f"{tmp_path}/link/a", f"{tmp_path}/t/b"])[1] == PathScope(("a", "b"))
+    with pytest.raises(UsageError, match="is not below the table"):
+        table.to_arrow(options={PATHS: f"{tmp_path}/link"})
+
+
+def test_a_partition_that_is_a_link_is_named(table: HudiTable, tmp_path: Path) -> None:
+    (tmp_path / "t/a").rename(tmp_path / "elsewhere")
+    (tmp_path / "t/a").symlink_to(tmp_path / "elsewhere")
+    for options in ({}, {"hoodie.metadata.enable": "false"}):
+        with pytest.raises(HudiError, match="'a' is a link, and links inside a table are not followed"):
+            table.to_arrow(options=options)

@@ -28,6 +28,12 @@ def test_the_path_of_the_table_is_accepted_in_each_way_to_write_it(table: HudiTa
         assert table.to_arrow(options={OPTION: path}).to_pylist() == ROWS
 
 
+def test_a_link_to_the_table_is_its_path(table: HudiTable, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("t")
+    assert table.to_arrow(options={OPTION: f"{tmp_path}/link"}).to_pylist() == ROWS
+    assert HudiTable.open(tmp_path / "link").to_arrow(options={OPTION: f"file:{tmp_path}/t"}).to_pylist() == ROWS
+
+
 def test_another_path_is_refused_by_writes_reads_and_services(table: HudiTable, tmp_path: Path) -> None:
     options = {OPTION: f"{tmp_path}/other"}
     before = table.history()

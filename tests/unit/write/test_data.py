@@ -191,3 +191,18 @@ def test_list_views_are_taken_as_lists() -> None:
     taken = to_table(rows)
     assert taken.schema.field("v").type == pa.list_(pa.int64())
     assert taken.to_pylist() == [{"id": 1, "v": None}, {"id": 2, "v": [1]}]
+
+
+def test_links_to_files_and_folders_are_followed(tmp_path) -> None:
+    (tmp_path / "rows").mkdir()
+    pq.write_table(ROWS, tmp_path / "rows/a.parquet")
+    (tmp_path / "linked.parquet").symlink_to("rows/a.parquet")
+    (tmp_path / "linked").symlink_to("rows")
+    (tmp_path / "of links").mkdir()
+    (tmp_path / "of links/a.parquet").symlink_to(tmp_path / "linked.parquet")
+    pq.write_table(ROWS, tmp_path / "of links/b.parquet")
+    assert to_table(tmp_path / "linked.parquet") == to_table(tmp_path / "linked") == ROWS
+    assert to_table(tmp_path / "of links") == pa.concat_tables([ROWS, ROWS])
+    (tmp_path / "of links/c.parquet").symlink_to("nowhere")
+    with pytest.raises(UsageError, match=r"There is no file '.*of links/c\.parquet'"):
+        to_table(tmp_path / "of links")

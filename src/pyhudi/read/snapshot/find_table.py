@@ -5,12 +5,14 @@ Rules: `TablePathUtils.getTablePath`. The table is the nearest folder above that
 
 from __future__ import annotations
 
+import contextlib
 import posixpath
 from collections.abc import Sequence
 from typing import Final
 
 from pyhudi.errors import OptionError, TableNotFound, UsageError
 from pyhudi.read.snapshot.path_scope import WILDCARDS, PathScope
+from pyhudi.storage.local_storage import real_uri
 from pyhudi.storage.open_storage import open_storage
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import BACKUP, PROPERTIES
@@ -40,7 +42,7 @@ def find_table(paths: Sequence[str]) -> tuple[Storage, PathScope | None]:
         pyhudi.errors.TableNotFound: there is no Hudi table at /data/trips/city=oslo, nor in a folder above it
     """
     matches = [_table_of(path) for path in paths]
-    storages = {storage.uri: storage for storage, _ in matches}
+    storages = {real_uri(storage): storage for storage, _ in matches}
     if len(storages) != 1:
         raise UsageError(
             f"one read is of one table, and these paths belong to {', '.join(sorted(storages))}: read the tables one by one and join them"
@@ -66,11 +68,24 @@ def scope_of(storage: Storage, text: str | None) -> PathScope | None:
     paths = split_paths(text or "")
     if not paths:
         return None
-    base = f"{storage.uri}/"
-    for path in paths:
-        if ("://" in path or path.startswith(("/", "file:"))) and not _plain(path).startswith(base):
-            raise UsageError(f"{PATHS}={path} is not below the table at {storage.uri}.")
-    return PathScope(tuple(_plain(path).removeprefix(base).strip("/") for path in paths))
+    return PathScope(tuple(_relative(storage, path) for path in paths))
+
+
+def _relative(storage: Storage, path: str) -> str:
+    """Return a path in a table relative to the table, which the path may name by way of links."""
+    base, plain = f"{storage.uri}/", _plain(path)
+    if not _is_absolute(path) or plain.startswith(base):
+        return plain.removeprefix(base).strip("/")
+    if plain.startswith("/") and "://" not in base:
+        with contextlib.suppress(TableNotFound):
+            named, rest = _table_of(path)
+            if rest and real_uri(named) == real_uri(storage):
+                return rest
+    raise UsageError(f"{PATHS}={path} is not below the table at {storage.uri}.")
+
+
+def _is_absolute(path: str) -> bool:
+    return "://" in path or path.startswith(("/", "file:"))
 
 
 def check_base_path(stated: str | None, uri: str) -> None:
@@ -79,8 +94,13 @@ def check_base_path(stated: str | None, uri: str) -> None:
     Raises:
         OptionError: it does; both paths are named.
     """
-    if stated is not None and _comparable(stated) != _comparable(uri):
+    if stated is not None and _comparable(stated) != _comparable(uri) and not _leads_to(stated.strip(), uri):
         raise OptionError(f"{BASE_PATH}={stated} is not the path of this table, which is at {uri}: leave the option out.")
+
+
+def _leads_to(path: str, uri: str) -> bool:
+    """Tell whether a local path and that of a table name one folder, one of them by way of links."""
+    return "://" not in uri and _plain(path).startswith("/") and real_uri(open_storage(path)) == real_uri(open_storage(uri))
 
 
 def _comparable(path: str) -> str:

@@ -10,8 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pyhudi.errors import StorageError, UsageError
+from pyhudi.storage.local_storage import link_names
+from pyhudi.storage.named_files import open_named_input
 from pyhudi.storage.open_storage import open_storage
-from pyhudi.storage.storage_protocol import Storage
+from pyhudi.storage.storage_protocol import Storage, names_of_files
 
 Path = str | os.PathLike[str]
 
@@ -51,19 +53,21 @@ def _read_path(path: str) -> list[pa.Table]:
     storage = open_storage(path)
     if storage.stat(".hoodie") is not None:
         raise UsageError(f"'{path}' is a Hudi table: give pyhudi.HudiTable.open('{path}'), whose rows are the current ones.")
-    files = [status.path for status in storage.list("") if not status.is_dir and status.name.endswith(".parquet")]
+    names = [*names_of_files(storage.list("")), *link_names(storage, "")]
+    files = sorted(name for name in names if name.endswith(".parquet"))
     if not files:
         raise UsageError(f"The folder '{path}' holds no file that ends in .parquet.")
     return [_read_file(storage, name, posixpath.join(path, name)) for name in files]
 
 
 def _is_folder(path: str) -> bool:
-    return bool(open_storage(path).list(""))
+    storage = open_storage(path)
+    return bool(storage.list("") or link_names(storage, ""))
 
 
 def _read_file(storage: Storage, name: str, path: str) -> pa.Table:
     try:
-        with storage.open_input(name) as source:
+        with open_named_input(storage, name) as source:
             return pq.ParquetFile(source, page_checksum_verification=True).read()
     except FileNotFoundError:
         hint = " A condition is where='...'." if any(sign in path for sign in "=<>") else ""
