@@ -16,12 +16,16 @@ from numpy.typing import NDArray
 
 from pyhudi.javacompat.float_text import float_text
 
-#: Java prints the sizes between these with the shortest digits.
-TEXT_MIN: Final = 1e-3
-TEXT_MAX: Final = 1e7
+#: Java prints the sizes between these as Arrow does.
+_TEXT_MIN: Final = 1e-3
+_TEXT_MAX: Final = 1e7
+#: The text of a float between these is the decimal of the fewest digits that is rounded to it. For each float from `EXACT_MIN` to 10^-3, where
+#: text has an exponent, this was compared with `Float.toString` of Java 17.
+EXACT_MIN: Final = 2.0**-24
+EXACT_MAX: Final = _TEXT_MAX
 #: The bits of a float that is not negative, as a whole number, grow with it.
 _EXPONENT_BITS: Final = 23
-_TEXT_BITS: Final = np.array([TEXT_MIN, TEXT_MAX], np.float32).view(np.uint32)
+_EXACT_BITS: Final = np.array([EXACT_MIN, EXACT_MAX], np.float32).view(np.uint32)
 _SIGN_BIT: Final = np.uint32(0x7FFFFFFF)
 #: What stays in the processor's cache.
 _BLOCK_ROWS: Final = 1 << 14
@@ -53,7 +57,7 @@ def float_strings(column: pa.Array) -> pa.StringArray:
     shortest = column.cast(pa.string())
     strings = pc.if_else(pc.match_substring(shortest, "."), shortest, pc.binary_join_element_wise(shortest, ".0", ""))
     size = pc.abs(column)
-    is_plain = pc.and_(pc.greater_equal(size, TEXT_MIN), pc.less(size, TEXT_MAX)).fill_null(True)  # nulls are left as they are
+    is_plain = pc.and_(pc.greater_equal(size, _TEXT_MIN), pc.less(size, _TEXT_MAX)).fill_null(True)  # nulls are left as they are
     if pc.all(is_plain, min_count=0).as_py():
         return strings
     others = column.filter(pc.invert(is_plain))
@@ -80,16 +84,16 @@ def as_doubles(column: pa.FloatArray) -> pa.DoubleArray:
 
 
 def _is_plain(floats: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """Tell which floats are zeros, from 10^-3 to 10^7, or no numbers."""
+    """Tell which floats are zeros, from 2^-24 to 10^7, or no numbers."""
     size = floats.view(np.uint32) & _SIGN_BIT
-    is_plain: NDArray[np.bool_] = size - _TEXT_BITS[0] < _TEXT_BITS[1] - _TEXT_BITS[0]
+    is_plain: NDArray[np.bool_] = size - _EXACT_BITS[0] < _EXACT_BITS[1] - _EXACT_BITS[0]
     return is_plain if is_plain.all() else is_plain | (size == 0) | ~np.isfinite(floats)
 
 
 def _shortest_decimals(floats: NDArray[np.float32], bits: NDArray[np.uint32]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return for each float the decimal of the fewest digits that is rounded to it, as a double, and whether there is a doubt about it.
 
-    It holds for zeros and for floats from 10^-3 to 10^7. The exponent of a float tells the most digits behind the point with which
+    It holds for zeros and for floats from 2^-24 to 10^7. The exponent of a float tells the most digits behind the point with which
     decimals are farther apart than floats are: then one decimal at most is rounded to the float, and it is that of the fewest digits. Where
     none is, one digit more is enough, and the nearest decimal counts; one that is as near is a doubt. A decimal is a whole number divided
     by a power of ten, both doubles without error, so that their quotient is the nearest double.

@@ -259,7 +259,9 @@ class LocalStorage:
         except OSError as error:
             if isinstance(error, HudiError) or (isinstance(error, FileNotFoundError) and not writes):
                 raise
-            raise StorageError(f"cannot use '{path}' of table {self.uri}: {error}{link_hint(self, path) if error.errno in _OF_LINKS else ''}") from error
+            raise StorageError(
+                f"cannot use '{path}' of table {self.uri}: {error}{link_hint(self, path) if error.errno in _OF_LINKS else ''}"
+            ) from error
 
     def _open_new(self, path: str, name: str, folder: int) -> int:
         try:

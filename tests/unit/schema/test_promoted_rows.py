@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.javacompat.float_text import float_text
-from pyhudi.schema.float_columns import as_doubles, float_strings
+from pyhudi.schema.float_columns import EXACT_MAX, EXACT_MIN, as_doubles, float_strings
 from pyhudi.schema.promoted_rows import promote_column, promoted_type
 from tests.unit.kernels.test_read_base import read, stored
 
@@ -125,9 +125,9 @@ def test_many_floats_become_the_doubles_of_their_text(digits: int) -> None:
     assert as_doubles(column).equals(float_strings(column).cast(pa.float64()))
 
 
-#: The bits of floats from 10^-3 to 10^7; 10^-3 itself, as every power of two and ten, is where digits and distances change.
-RANGE = [int(np.float32(bound).view(np.uint32)) for bound in (1e-3, 1e7)]
-EDGES = [2.0**power for power in range(-9, 24)] + [float(f"1e{power}") for power in range(-3, 8)]
+#: The bits of floats from 2^-24 to 10^7; every power of two and ten is where digits and distances change.
+RANGE = [int(np.float32(bound).view(np.uint32)) for bound in (EXACT_MIN, EXACT_MAX)]
+EDGES = [2.0**power for power in range(-24, 24)] + [float(f"1e{power}") for power in range(-7, 8)]
 
 
 def check_shortest(bits_of_floats: np.ndarray) -> None:
@@ -139,6 +139,12 @@ def check_shortest(bits_of_floats: np.ndarray) -> None:
 def test_floats_near_a_change_of_digits_become_the_doubles_of_their_text() -> None:
     near = [int(np.float32(edge).view(np.uint32)) + step for edge in EDGES for step in range(-2000, 2000)]
     check_shortest(np.clip(near, RANGE[0], RANGE[1] - 1))
+
+
+def test_small_floats_have_the_digits_of_java() -> None:
+    bits_of_floats = np.random.default_rng(7).integers(RANGE[0], int(np.float32(1e-3).view(np.uint32)), 2000)
+    column = pa.array(bits_of_floats.astype(np.uint32).view(np.float32))
+    assert as_doubles(column).to_pylist() == [float(float_text(value, single_precision=True)) for value in column.to_pylist()]
 
 
 @pytest.mark.slow

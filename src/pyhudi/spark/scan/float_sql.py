@@ -16,12 +16,12 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 from pyspark.sql.types import IntegerType
 
-from pyhudi.schema.float_columns import NEARLY_HALF, TEXT_MAX, TEXT_MIN, power_of_exponent
+from pyhudi.schema.float_columns import EXACT_MAX, EXACT_MIN, NEARLY_HALF, power_of_exponent
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.column_expressions import Expressions, column_of
 
-#: The exponents of floats from 10^-3 to 10^7, for which the shortest decimal is computed.
-_EXPONENTS: Final = range(-10, 24)
+#: The exponents of floats from 2^-24 to 10^7, for which the shortest decimal is computed.
+_EXPONENTS: Final = range(-24, 24)
 
 
 def exact_double(value: str, floats: list[str]) -> str:
@@ -49,7 +49,7 @@ def exact_double(value: str, floats: list[str]) -> str:
     long = f"IF(abs({scaled} - rint({scaled})) > {NEARLY_HALF}D, {text}, rint({scaled}) / {finer})"
     computed = f"IF(CAST({short} AS FLOAT) = {number}, {short}, {long})"
     # Spark compares NaN as greater than all numbers: it takes the text, as infinities do.
-    return f"IF({size} >= {TEXT_MIN}D AND {size} < {TEXT_MAX}D, {computed}, IF({number} = 0, {wide}, {text}))"
+    return f"IF({size} >= {EXACT_MIN}D AND {size} < {EXACT_MAX}D, {computed}, IF({number} = 0, {wide}, {text}))"
 
 
 def double_of_text(value: str) -> str:
