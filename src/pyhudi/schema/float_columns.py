@@ -19,8 +19,8 @@ from pyhudi.javacompat.float_text import float_text
 #: Java prints the sizes between these as Arrow does.
 _TEXT_MIN: Final = 1e-3
 _TEXT_MAX: Final = 1e7
-#: The text of a float between these is the decimal of the fewest digits that is rounded to it. For each float from `EXACT_MIN` to 10^-3, where
-#: text has an exponent, this was compared with `Float.toString` of Java 17.
+#: The text of a float between these is the decimal of the fewest digits that is rounded to it. Below 10^-3, where text has an exponent,
+#: this was compared for each float with `Float.toString` of Java 17.
 EXACT_MIN: Final = 2.0**-24
 EXACT_MAX: Final = _TEXT_MAX
 #: The bits of a float that is not negative, as a whole number, grow with it.
