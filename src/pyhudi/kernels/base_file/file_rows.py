@@ -110,8 +110,17 @@ def _batches(parquet: pq.ParquetFile, groups: Sequence[int], rows: FileRows) -> 
     """Yield the rows of some row groups in batches, each with the number of its first row."""
     begin = 0
     for batch in parquet.iter_batches(_batch_rows(parquet), row_groups=groups, columns=rows.stored_names(parquet)):
-        yield batch, begin
+        yield _without_views(batch), begin
         begin += batch.num_rows
+
+
+def _without_views(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch without views, which files of other writers may ask for: Arrow takes no rows out of them."""
+    plain = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
+    if plain.keys().isdisjoint(batch.schema.types):
+        return batch
+    columns = [column.cast(plain.get(column.type, column.type)) for column in batch.columns]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
 def late_rows(

@@ -40,7 +40,13 @@ from pyhudi.storage.local_storage import missing_folders, real_uri, remove_empty
 from pyhudi.storage.open_storage import open_source_folder
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
-from pyhudi.table.bootstrap.bootstrap_settings import BASE_PATH, BootstrapMode, BootstrapSettings, split_options
+from pyhudi.table.bootstrap.bootstrap_settings import (
+    BASE_PATH,
+    SELECTOR,
+    BootstrapMode,
+    BootstrapSettings,
+    split_options,
+)
 from pyhudi.table.bootstrap.copied_rows import SourceTagger
 from pyhudi.table.bootstrap.source_listing import SourceListing, list_source
 from pyhudi.table.create_new_table import create_table
@@ -173,6 +179,11 @@ def _commit_missing(table: OpenTable, bootstrap: Bootstrap, listing: SourceListi
             missing.append((commit, replace(listing, partitions=chosen)))
     if not missing:
         raise _there_is_a_table(table.storage)
+    if not table.config.populate_meta_fields and missing[0][0] is _commit_skeletons:
+        raise UnsupportedError(
+            "hoodie.populate.meta.fields=false is for tables without record keys in their files, and a skeleton is a file of record keys:"
+            f" leave it out, or copy the data, with {SELECTOR}=FullRecordBootstrapModeSelector"
+        )
     for commit, some in missing:
         commit(table, bootstrap, some, engine)
 

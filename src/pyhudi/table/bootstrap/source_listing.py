@@ -1,6 +1,7 @@
 """The Parquet files below a folder, by partition, and the columns that they have together.
 
-Rules: `BootstrapUtils.getAllLeafFoldersWithFiles`. Names that begin with a dot or an underscore are left out, as Spark and Apache Hudi do.
+Rules: `BootstrapUtils.getAllLeafFoldersWithFiles`. Names that begin with a dot or an underscore are left out, as Spark and Apache Hudi do,
+unless they are those of partitions.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from pyhudi.kernels.base_file.stitched_rows import named_values
 from pyhudi.schema.evolve import evolve
 from pyhudi.spec.files.bootstrap_source import BootstrapSource
 from pyhudi.spec.files.file_group import join_path
+from pyhudi.spec.files.partition_path import DEFAULT_PARTITION
 from pyhudi.storage.local_storage import link_names
 from pyhudi.storage.storage_protocol import FileStatus, Storage
 
-_HIDDEN: Final = (".", "_")
 _MOST_INT: Final = (1 << 31) - 1
 #: Whole numbers of fewer characters are 64 bits at most.
 _MOST_DIGITS: Final = 19
@@ -56,13 +57,7 @@ def list_source(storage: Storage, engine: Engine, key_fields: Iterable[str]) -> 
     if not files:
         raise UsageError(f"{storage.uri} holds no Parquet file to bootstrap a table from, or is no folder.")
     schemas = engine.run(functools.partial(_footer_schema, storage), [file.path for file in files])
-    schema: pa.Schema | None = None
-    for file, columns in zip(files, schemas, strict=True):
-        try:
-            schema = evolve(schema, columns, key_fields=key_fields)
-        except SchemaError as error:
-            raise SchemaError(f"file '{file.path}' of {storage.uri} does not fit the files before it: {error}") from error
-    assert schema is not None, "there is a file"
+    schema = _common_schema(storage, dict(zip([file.path for file in files], schemas, strict=True)), key_fields)
     partitions: dict[str, list[BootstrapSource]] = {}
     for file in files:
         path = file.path.rpartition("/")[0]
@@ -70,14 +65,54 @@ def list_source(storage: Storage, engine: Engine, key_fields: Iterable[str]) -> 
     return SourceListing({path: tuple(some) for path, some in partitions.items()}, with_folder_columns(schema, partitions))
 
 
+def _common_schema(storage: Storage, schemas: Mapping[str, pa.Schema], key_fields: Iterable[str]) -> pa.Schema:
+    """Return the columns of all files; one allows no nulls when it is in each file and allows none in any.
+
+    Raises:
+        SchemaError: a file's columns do not fit those of the files before it.
+    """
+    merged: pa.Schema | None = None
+    spelt: dict[str, str] = {}
+    for path, columns in schemas.items():
+        try:
+            _check_case(columns.names, spelt)
+            merged = evolve(merged, pa.schema([field.with_nullable(True) for field in columns]), key_fields=key_fields)
+        except SchemaError as error:
+            raise SchemaError(f"file '{path}' of {storage.uri} does not fit the files before it: {error}") from error
+    assert merged is not None, "there is a file"
+    required = [{field.name for field in columns if not field.nullable} for columns in schemas.values()]
+    return pa.schema([field.with_nullable(not all(field.name in names for names in required)) for field in merged])
+
+
+def _check_case(names: Iterable[str], spelt: dict[str, str]) -> None:
+    """Note how names are spelt, by their lower case; a reader would find no column of the other spelling, and take it for missing.
+
+    Raises:
+        SchemaError: one was spelt otherwise.
+    """
+    for name in names:
+        if (other := spelt.setdefault(name.lower(), name)) != name:
+            raise SchemaError(f"column '{name}' is '{other}' in them; sources are read as they are: write both with the same case")
+
+
+def _is_hidden(name: str) -> bool:
+    """Tell whether a file or folder is no part of the source: not so a partition whose column begins with an underscore, or is null.
+
+    Example:
+        >>> [_is_hidden(name) for name in ("_SUCCESS", ".crc", "_day=1", "__HIVE_DEFAULT_PARTITION__")]
+        [True, True, False, False]
+    """
+    return name.startswith(".") or (name.startswith("_") and "=" not in name and name != DEFAULT_PARTITION)
+
+
 def _files(storage: Storage, folder: str) -> Iterator[FileStatus]:
-    if name := next((name for name in link_names(storage, folder) if not name.startswith(_HIDDEN)), None):
+    if name := next((name for name in link_names(storage, folder) if not _is_hidden(name)), None):
         raise UsageError(
             f"'{join_path(folder, name)}' of {storage.uri} is a link, and what it leads to may change: put the files themselves there, or"
             f" call it '_{name}'."
         )
     for status in storage.list(folder):
-        if status.name.startswith(_HIDDEN):
+        if _is_hidden(status.name):
             continue
         if status.is_dir:
             yield from _files(storage, status.path)

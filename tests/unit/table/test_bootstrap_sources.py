@@ -1,0 +1,102 @@
+"""Sources as other programs write them: names of folders and columns, types of texts, columns without nulls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.errors import SchemaError, UnsupportedError
+from tests.bootstrapped import HIVE_STYLE, SELECTOR
+
+FULL = {SELECTOR: "FullRecordBootstrapModeSelector"}
+TEXTS = {
+    "large": pa.large_string(),
+    "view": pa.string_view(),
+    "dictionary": pa.dictionary(pa.int32(), pa.string()),
+    "large dictionary": pa.dictionary(pa.int32(), pa.large_string()),
+}
+
+
+def write(folder: Path, files: Mapping[str, pa.Table]) -> Path:
+    for name, rows in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(rows, folder / name)
+    return folder
+
+
+def bootstrapped(path: Path, source: Path, options: Mapping[str, str] | None = None, partition: str = "city", **more: str) -> HudiTable:
+    return HudiTable.bootstrap(path, source, name="t", keys=["id"], partition_by=[partition], options=options, **more)
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_texts_of_polars_and_pandas(tmp_path: Path, kind: str) -> None:
+    """They store Arrow's type with the file, by which Arrow reads it."""
+
+    def texts(*values: str | None) -> pa.Array:
+        plain = pa.array(values, pa.string())
+        return plain.cast(TEXTS[kind]) if "dictionary" in kind else pa.array(values, TEXTS[kind])
+
+    rows = pa.table({"id": texts("a", "b", "c"), "city": texts("oslo", "oslo", "oslo"), "x": texts("u", None, "w"), "n": [1, 2, 3]})
+    source = write(tmp_path / "plain", {"oslo/a.parquet": rows})
+    table = bootstrapped(tmp_path / "t", source, table_type="MERGE_ON_READ")
+    assert table.schema.field("x").type == pa.string()
+    conditions = {"x = 'u'": 1, "x IS NULL": 1, "id > 'a' AND _hoodie_record_key < 'c'": 1, "x IN ('u', 'w')": 2}
+    assert {condition: table.to_arrow(filter=condition).num_rows for condition in conditions} == conditions
+    table.upsert([{"id": "a", "city": "oslo", "x": "z", "n": 9}])
+    assert sorted(table.to_arrow(columns=["n"], filter="x IN ('w', 'z')")["n"].to_pylist()) == [3, 9]
+    table.services.compact()
+    table.services.cluster()
+    assert sorted(zip(*table.to_arrow(columns=["id", "x", "n"]).to_pydict().values(), strict=True)) == [
+        ("a", "z", 9),
+        ("b", None, 2),
+        ("c", "w", 3),
+    ]
+
+
+def test_partitions_whose_names_begin_with_an_underscore(tmp_path: Path) -> None:
+    null = pa.table({"id": [1], "city": pa.array([None], pa.string())})
+    oslo, hidden = (pa.table({"id": [number], "city": ["oslo"]}) for number in (2, 3))
+    source = write(
+        tmp_path / "nulls", {"__HIVE_DEFAULT_PARTITION__/a.parquet": null, "oslo/a.parquet": oslo, "_temporary/a.parquet": hidden}
+    )
+    table = bootstrapped(tmp_path / "null_city", source)
+    assert sorted(table.to_arrow(columns=["id"])["id"].to_pylist()) == [1, 2]
+    table.upsert([{"id": 1, "city": None}])
+    assert table.count() == 2
+    days = {f"_day={day}/a.parquet": pa.table({"id": [day]}) for day in (1, 2)}
+    table = bootstrapped(tmp_path / "days", write(tmp_path / "plain", days), HIVE_STYLE, partition="_day")
+    assert sorted(map(tuple, (row.values() for row in table.to_arrow().to_pylist()))) == [(1, 1), (2, 2)]
+
+
+@pytest.mark.parametrize("mode", [{}, FULL], ids=["skeletons", "copies"])
+def test_columns_whose_names_differ_in_case_are_refused_and_not_read_as_nulls(tmp_path: Path, mode: dict[str, str]) -> None:
+    files = {f"oslo/{name}.parquet": pa.table({"id": [number], "city": ["oslo"], name: [1]}) for number, name in enumerate("Xx")}
+    with pytest.raises(SchemaError, match=r"oslo/x\.parquet.*column 'x' is 'X' in them"):
+        bootstrapped(tmp_path / "t", write(tmp_path / "plain", files), mode)
+    assert not (tmp_path / "t").exists()
+
+
+def test_a_column_allows_nulls_when_one_file_may_have_some_or_lacks_it(tmp_path: Path) -> None:
+    required = [pa.field(name, pa.int64(), nullable=False) for name in ("id", "a", "b")]
+    city = pa.field("city", pa.string(), nullable=False)
+    files = {
+        "oslo/1.parquet": pa.table({"id": [1], "a": [1], "b": [1], "city": ["oslo"]}, pa.schema([*required, city])),
+        "oslo/2.parquet": pa.table({"id": [2], "a": [None], "city": ["oslo"]}, pa.schema([required[0], pa.field("a", pa.int64()), city])),
+    }
+    table = bootstrapped(tmp_path / "t", write(tmp_path / "plain", files))
+    assert [field.nullable for field in table.schema] == [False, True, True, False]
+    assert sorted(table.to_arrow(columns=["id", "a", "b"]).to_pylist(), key=lambda row: row["id"])[1] == {"id": 2, "a": None, "b": None}
+
+
+def test_skeletons_hold_record_keys(tmp_path: Path) -> None:
+    source = write(tmp_path / "plain", {"oslo/a.parquet": pa.table({"id": [1], "city": ["oslo"]})})
+    without = {"hoodie.populate.meta.fields": "false"}
+    with pytest.raises(UnsupportedError, match="a skeleton is a file of record keys"):
+        bootstrapped(tmp_path / "t", source, without)
+    assert not (tmp_path / "t").exists()
+    assert bootstrapped(tmp_path / "t", source, {**without, **FULL}).count() == 1
