@@ -28,7 +28,7 @@ _FORMAT = "hudi.SkeletonFormat"
 _JAR = "hudi.ExecutorJar"
 #: The classes of the source and those of the format, each in a file of its own.
 _OF_SOURCE = (SOURCE, "hudi.CatalogAlias", "hudi.HudiFiles", "hudi.RefusedCommands", "hudi.ScanOfTable", "hudi.UnresolvedFiles")
-_OF_FORMAT = (_FORMAT, _JAR, "hudi.ColumnPlan", "hudi.Skeleton", "hudi.SkeletonReader", "hudi.SkeletonRows")
+_OF_FORMAT = (_FORMAT, _JAR, "hudi.ColumnPlan", "hudi.Footers", "hudi.Skeleton", "hudi.SkeletonReader", "hudi.SkeletonRows")
 
 
 def install(session: SparkSession, resolver: object) -> None:

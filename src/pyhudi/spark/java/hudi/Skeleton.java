@@ -1,13 +1,11 @@
 package hudi;
 
 import org.apache.spark.sql.catalyst.InternalRow;
-import org.apache.spark.sql.execution.datasources.PartitionedFile;
 import org.apache.spark.sql.execution.vectorized.OnHeapColumnVector;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.vectorized.ColumnVector;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 import org.apache.spark.unsafe.types.UTF8String;
-import scala.Function1;
 import scala.collection.Iterator;
 
 /** The stored columns of a skeleton, read once from the first row to the last. */
@@ -17,7 +15,6 @@ public final class Skeleton {
     final long last;
     private final String name;
     private final String sourceName;
-    private final PartitionedFile file;
     private final Iterator read;
     private ColumnarBatch batch; // null where Spark's reader gives rows
     private InternalRow row;
@@ -25,30 +22,12 @@ public final class Skeleton {
     private long held;
     private OnHeapColumnVector[] copies;
 
-    Skeleton(String name, String sourceName, PartitionedFile file, Iterator read, long first, long last) {
+    Skeleton(String name, String sourceName, Iterator read, long first, long last) {
         this.name = name;
         this.sourceName = sourceName;
-        this.file = file;
         this.read = read;
         this.first = first;
         this.last = last;
-    }
-
-    static long rowsOf(Iterator read) {
-        long rows = 0;
-        while (read.hasNext()) {
-            Object next = read.next();
-            rows += next instanceof ColumnarBatch ? ((ColumnarBatch) next).numRows() : 1;
-        }
-        return rows;
-    }
-
-    long counted(Function1 counter) {
-        try {
-            return rowsOf((Iterator) counter.apply(this.file));
-        } catch (Exception error) {
-            throw new Failed(this.name, error.getMessage(), error);
-        }
     }
 
     Failed unequal(Throwable cause) {

@@ -48,20 +48,14 @@ public class SkeletonFormat extends ParquetFileFormat {
         }
         StructType nothing = new StructType();
         Seq ofSource = filters(filters, Arrays.asList(source.fieldNames()));
-        Seq ofSkeleton = filters(filters, ColumnPlan.STORED);
         SkeletonReader reader = new SkeletonReader();
         reader.whole = whole;
         reader.source = super.buildReaderWithPartitionValues(session, data, partitions, source, ofSource, options, new Configuration(hadoop));
         if (stored.length() > 0) {
             Seq none = filters(filters, new ArrayList());
             reader.skeleton = super.buildReaderWithPartitionValues(session, data, nothing, stored, none, options, new Configuration(hadoop));
-            reader.counter = super.buildReaderWithPartitionValues(session, data, nothing, nothing, none, options, new Configuration(hadoop));
-            if (!ofSkeleton.isEmpty()) {
-                // With the columns: pages of a column that is not read count as pages of nulls.
-                StructType numbered = stored.add(rowIndex, DataTypes.LongType);
-                reader.matches =
-                        super.buildReaderWithPartitionValues(session, data, nothing, numbered, ofSkeleton, options, new Configuration(hadoop));
-            }
+            Seq ofSkeleton = session.sessionState().conf().parquetFilterPushDown() ? filters(filters, ColumnPlan.STORED) : none;
+            reader.footers = new Footers(session.sparkContext(), hadoop, ofSkeleton);
         }
         reader.filtersSource = !ofSource.isEmpty();
         reader.plan = new ColumnPlan(source, stored, required, partitions, rowIndex);
