@@ -29,8 +29,8 @@ def write(folder: Path, files: Mapping[str, pa.Table]) -> Path:
     return folder
 
 
-def bootstrapped(path: Path, source: Path, options: Mapping[str, str] | None = None, partition: str = "city", **more: str) -> HudiTable:
-    return HudiTable.bootstrap(path, source, name="t", keys=["id"], partition_by=[partition], options=options, **more)
+def bootstrapped(path: Path, source: Path, options: Mapping[str, str] | None = None, partition: str = "city") -> HudiTable:
+    return HudiTable.bootstrap(path, source, name="t", keys=["id"], partition_by=[partition], table_type="MERGE_ON_READ", options=options)
 
 
 @pytest.mark.parametrize("kind", TEXTS)
@@ -43,7 +43,7 @@ def test_texts_of_polars_and_pandas(tmp_path: Path, kind: str) -> None:
 
     rows = pa.table({"id": texts("a", "b", "c"), "city": texts("oslo", "oslo", "oslo"), "x": texts("u", None, "w"), "n": [1, 2, 3]})
     source = write(tmp_path / "plain", {"oslo/a.parquet": rows})
-    table = bootstrapped(tmp_path / "t", source, table_type="MERGE_ON_READ")
+    table = bootstrapped(tmp_path / "t", source)
     assert table.schema.field("x").type == pa.string()
     conditions = {"x = 'u'": 1, "x IS NULL": 1, "id > 'a' AND _hoodie_record_key < 'c'": 1, "x IN ('u', 'w')": 2}
     assert {condition: table.to_arrow(filter=condition).num_rows for condition in conditions} == conditions
