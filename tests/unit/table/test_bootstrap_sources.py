@@ -37,11 +37,11 @@ def bootstrapped(path: Path, source: Path, options: Mapping[str, str] | None = N
 def test_texts_of_polars_and_pandas(tmp_path: Path, kind: str) -> None:
     """They store Arrow's type with the file, by which Arrow reads it."""
 
-    def texts(*values: str | None) -> pa.Array:
+    def stored(*values: str | None) -> pa.Array:
         plain = pa.array(values, pa.string())
         return plain.cast(TEXTS[kind]) if "dictionary" in kind else pa.array(values, TEXTS[kind])
 
-    rows = pa.table({"id": texts("a", "b", "c"), "city": texts("oslo", "oslo", "oslo"), "x": texts("u", None, "w"), "n": [1, 2, 3]})
+    rows = pa.table({"id": stored("a", "b", "c"), "city": stored("oslo", "oslo", "oslo"), "x": stored("u", None, "w"), "n": [1, 2, 3]})
     source = write(tmp_path / "plain", {"oslo/a.parquet": rows})
     table = bootstrapped(tmp_path / "t", source)
     assert table.schema.field("x").type == pa.string()
