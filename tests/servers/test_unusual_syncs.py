@@ -102,6 +102,53 @@ def test_a_database_that_is_missing(filled: Synced) -> None:
     assert filled.sync(strict)[0].action == "unchanged"
 
 
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({f"{HIVE}.database": "my-rides"}, rf"my-rides is not a valid database name.*{HIVE}.database gives another one"),
+        ({f"{HIVE}.table": "my-trips"}, rf"my-trips is not a valid object name.*{HIVE}.table gives another one"),
+    ],
+)
+def test_names_that_a_metastore_does_not_take(filled: Synced, options: dict[str, str], match: str) -> None:
+    with pytest.raises(CatalogError, match=match) as refused:
+        filled.sync(options)
+    assert "recreate_table_on_error" not in str(refused.value)
+    assert filled.sync()[0].added == 2
+
+
+def test_a_partition_value_that_is_too_long(filled: Synced) -> None:
+    filled.sync()
+    long = "/".join(["x" * 200] * 5)
+    result = filled.table.upsert([{"id": 3, "city": long}], {**filled.sync_options, **ENABLE})
+    assert "has 1004 characters, and Hive metastores take 256 at most" in str(result.failed_services)
+    filled.table.delete(partitions=[long])
+    assert filled.sync()[0].action == "unchanged"
+
+
+def test_a_field_that_a_struct_gets_is_refused_by_the_metastore_with_advice(synced: Callable[..., Synced]) -> None:
+    def schema(**more: pa.DataType) -> pa.Schema:
+        return pa.schema({"id": pa.int64(), "place": pa.struct({"lat": pa.float64(), **more}), "city": pa.string()})
+
+    one = synced(schema())
+    one.table.upsert([{"id": 1, "place": {"lat": 1.0}, "city": "oslo"}])
+    one.sync()
+    one.table.upsert(pa.table({"id": [2], "place": [{"lat": 1.0, "lon": 2.0}], "city": ["rome"]}, schema(lon=pa.float64())))
+    with pytest.raises(CatalogError, match=r"(?s)types incompatible.*recreate_table_on_error=true drops .*not its files"):
+        one.sync()
+    assert one.sync({f"{HIVE}.recreate_table_on_error": "true"})[0].action == "recreated"
+    assert [column.type for column in one.entry("trips").sd.cols][-1] == "struct<lat:double,lon:double>"
+    assert one.sync()[0].action == "unchanged"
+
+
+def test_partition_columns_are_found_in_any_case(synced: Callable[..., Synced]) -> None:
+    one = synced(pa.schema({"id": pa.int64(), "City": pa.int32(), "x": pa.int64()}), partition_by=["City"])
+    one.table.upsert([{"id": 1, "City": 7, "x": 1}])
+    one.sync({f"{HIVE}.partition_fields": "CITY"})
+    assert [(column.name, column.type) for column in one.entry("trips").partitionKeys] == [("city", "int")]
+    assert [column.name for column in one.entry("trips").sd.cols][-2:] == ["id", "x"]
+    assert one.sync()[0].action == "unchanged"
+
+
 @pytest.mark.parametrize(("number", "dropped"), [(120, 110), pytest.param(1200, 1100, marks=pytest.mark.slow)])
 def test_many_partitions_and_most_of_them_dropped(
     synced: Callable[..., Synced], monkeypatch: pytest.MonkeyPatch, number: int, dropped: int

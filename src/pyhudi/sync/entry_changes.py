@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from pyhudi.errors import CatalogError
 from pyhudi.sync.catalog_sync import CatalogColumn, CatalogEntry
 
 
@@ -59,6 +60,13 @@ def merged_columns(known: Sequence[CatalogColumn], described: Sequence[CatalogCo
     comments = {column.name: column.comment for column in known}
     order = [*(name for name in comments if name in by_name), *(name for name in by_name if name not in comments)]
     return tuple(replace(by_name[name], comment=by_name[name].comment or comments.get(name, "")) for name in order)
+
+
+def with_advice_on_names(error: CatalogError, option: str) -> CatalogError:
+    """Return what a catalog says of a name that it does not take, with the option that gives another one; other errors as they are."""
+    if "not a valid" not in str(error):
+        return error
+    return CatalogError(f"{error}. Metastores take letters, digits and '_' in names: {option} gives another one")
 
 
 def same_location(one: str, other: str) -> bool:

@@ -11,12 +11,14 @@ import contextlib
 import copy
 import getpass
 import itertools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from pyhudi.clients.metastore_client import CONNECTIONS, MetastoreClient, map_batches
+from pyhudi.errors import CatalogError
 from pyhudi.sync.catalog_sync import CatalogColumn, CatalogEntry, Values
 from pyhudi.sync.hive_entry import EXTERNAL, MANAGED, entry_of, partition_name
+from pyhudi.sync.partition_values import EXTRACTOR_CLASS
 
 #: So many partitions are worth a connection.
 _SMALL_BATCH: Final = 100
@@ -25,6 +27,8 @@ _NO_STATISTICS: Final = {"DO_NOT_UPDATE_STATS": "true"}
 #: Serde properties of a table that say nothing of a partition: two are Spark's, which reads them from the table. A metastore stores each
 #: property of a partition as a row of its own, after looking whether it is there, and needs a quarter less time without these.
 _OF_TABLE: Final = frozenset({"path", "hoodie.query.as.ro.table", "serialization.format"})
+#: The most characters of a partition value that the tables of a metastore's database have room for.
+_MOST_CHARACTERS: Final = 256
 DESCRIPTION: Final = "automatically created by hoodie"
 
 _Item = TypeVar("_Item")
@@ -125,6 +129,7 @@ class HiveMetastore:
 
     def add_partitions(self, name: str, partitions: Mapping[Values, str]) -> None:
         """Add partitions."""
+        _check_lengths(partitions)
         table = self._required(name)
         serde = copy.copy(table.sd.serdeInfo)
         serde.parameters = {key: text for key, text in (serde.parameters or {}).items() if key not in _OF_TABLE}
@@ -240,3 +245,17 @@ class HiveMetastore:
 
     def _context(self, properties: Mapping[str, str] | None = None) -> Any:
         return self._types.EnvironmentContext({**_NO_STATISTICS, **(properties or {})})
+
+
+def _check_lengths(partitions: Iterable[Values]) -> None:
+    """Refuse values that are too long: a metastore tries for minutes to store them, and then says nothing of them.
+
+    Raises:
+        CatalogError: one is too long.
+    """
+    value = max((value for values in partitions for value in values), key=len, default="")
+    if len(value) > _MOST_CHARACTERS:
+        raise CatalogError(
+            f"the partition value '{value[:20]}...' has {len(value)} characters, and Hive metastores take {_MOST_CHARACTERS} at most:"
+            f" {EXTRACTOR_CLASS} can name a class that makes shorter ones"
+        )

@@ -11,11 +11,11 @@ from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.sync.catalog_sync import CatalogSync
-from pyhudi.sync.entry_changes import same_location
+from pyhudi.sync.entry_changes import same_location, with_advice_on_names
 from pyhudi.sync.open_catalog import catalog_name, open_catalog
 from pyhudi.sync.storage_partitions import TableState
 from pyhudi.sync.sync_result import SyncedTable, SyncResult
-from pyhudi.sync.sync_settings import CatalogKind, SyncSettings, sync_settings
+from pyhudi.sync.sync_settings import DATABASE, CatalogKind, SyncSettings, sync_settings
 from pyhudi.sync.table_description import qualified
 from pyhudi.sync.table_sync import TableSync
 from pyhudi.timeline.load_timeline import load_timeline
@@ -98,4 +98,7 @@ def _check_database(catalog: CatalogSync, settings: SyncSettings) -> None:
         raise CatalogError(
             f"the catalog has no database {settings.database}: create it, or set hoodie.datasource.hive_sync.auto_create_database=true"
         )
-    catalog.create_database()
+    try:
+        catalog.create_database()
+    except CatalogError as error:
+        raise with_advice_on_names(error, DATABASE) from error

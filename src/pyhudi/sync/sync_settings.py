@@ -12,6 +12,7 @@ from typing import Final
 
 from pyhudi.cache import cached_property
 from pyhudi.errors import OptionError
+from pyhudi.schema.meta_columns import is_meta_column
 from pyhudi.spec.config.sync_keys import CUSTOM_CATALOG
 from pyhudi.spec.options import Options
 from pyhudi.spec.table.table_config import TableConfig
@@ -79,7 +80,9 @@ class SyncSettings:
         stated = self.options.get(PARTITION_FIELDS)
         if stated is None:
             return self.config.partition_fields
-        return tuple(name.strip().partition(":")[0] for name in stated.split(",") if name.strip())
+        names = (name.strip().partition(":")[0] for name in stated.split(",") if name.strip())
+        known = {name.lower(): name for name in self.config.partition_fields}
+        return tuple(known.get(name.lower(), name) for name in names)
 
     @cached_property
     def extractor_class(self) -> str:
@@ -212,9 +215,18 @@ def sync_settings(options: Options, config: TableConfig) -> SyncSettings:
         raise OptionError(
             f"{PARTITION_FIELDS}={','.join(settings.partition_fields)} contradicts the table, which has no partitions: leave it out"
         )
+    _check_names(settings)
     if settings.options.get(STRATEGY) is not None and not config.is_merge_on_read and settings.options.text(STRATEGY).upper() != "ALL":
         raise OptionError(f"{STRATEGY}={settings.options.text(STRATEGY)} is for merge-on-read tables, which this one is not: leave it out")
     return settings
+
+
+def _check_names(settings: SyncSettings) -> None:
+    """Refuse partition columns that the catalog would have twice."""
+    names = [name.lower() for name in settings.partition_fields]
+    twice = next((name for name in names if names.count(name) > 1 or is_meta_column(name)), None)
+    if twice is not None:
+        raise OptionError(f"{PARTITION_FIELDS} names '{twice}', which the table of the catalog would have twice: leave it out")
 
 
 def _check_of_custom(settings: SyncSettings) -> None:

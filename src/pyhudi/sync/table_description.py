@@ -82,12 +82,14 @@ def _columns(settings: SyncSettings, schema: pa.Schema) -> list[pa.Field]:
     """Return the columns of the table, meta columns first, without partition columns."""
     without_meta = settings.options.flag("hoodie.datasource.hive_sync.omit_metadata_fields") or not settings.config.populate_meta_fields
     meta: Sequence[pa.Field] = () if without_meta else META_FIELDS
-    return [*meta, *(field for field in schema if field.name not in settings.partition_fields)]
+    apart = {name.lower() for name in settings.partition_fields}
+    return [*meta, *(field for field in schema if field.name.lower() not in apart)]
 
 
 def _partition_columns(settings: SyncSettings, schema: pa.Schema) -> list[pa.Field]:
     """Return the partition columns; one that the schema lacks is a string."""
-    return [schema.field(name) if name in schema.names else pa.field(name, pa.string()) for name in settings.partition_fields]
+    known = {field.name.lower(): field for field in schema}
+    return [known.get(name.lower(), pa.field(name, pa.string())) for name in settings.partition_fields]
 
 
 def _spark_properties(

@@ -16,7 +16,7 @@ from typing import Final
 from pyhudi.errors import CatalogError
 from pyhudi.read.snapshot.read_schema import table_schema
 from pyhudi.sync.catalog_sync import CatalogEntry, CatalogSync
-from pyhudi.sync.entry_changes import merged_entry, same_location
+from pyhudi.sync.entry_changes import merged_entry, same_location, with_advice_on_names
 from pyhudi.sync.partition_sync import LocatedPartitions, located_partitions, sync_partitions
 from pyhudi.sync.storage_partitions import TableState
 from pyhudi.sync.sync_result import SyncedTable
@@ -86,7 +86,6 @@ class TableSync:
             return self._sync(state, described, entry, before)
         except CatalogError as error:
             if not self.settings.options.flag(RECREATE):
-                error.add_note(f"{RECREATE}=true drops {self._qualified} from the catalog, not its files, and makes it again")
                 raise
             if self._entry() is None:
                 raise  # it is not an entry of the catalog that is in the way
@@ -99,10 +98,10 @@ class TableSync:
             target = located_partitions(self.settings, state, described.location, None)
             try:
                 self.catalog.create_table(self.name, described)
-            except CatalogError:
+            except CatalogError as error:
                 entry = self._entry()
                 if entry is None:
-                    raise
+                    raise with_advice_on_names(error, TABLE) from error
                 _log.info("%s was made by another sync meanwhile", self._qualified)
                 return self._sync(state, described, entry, before)
             return self._finish(state, "created", target, None)
@@ -112,14 +111,27 @@ class TableSync:
         stated, known = ([column.name for column in one.partition_columns] for one in (described, entry))
         if stated != known:
             raise CatalogError(
-                f"table {self._qualified} of the catalog has the partition columns {known}, not {stated}, and these cannot be changed"
+                f"table {self._qualified} of the catalog has the partition columns {known}, not {stated}, and these cannot be changed:"
+                f" {self._advice}"
             )
         merged = merged_entry(entry, described)
         # Partitions are located before the catalog is changed: an extractor that does not fit shall leave it as it was.
         target = located_partitions(self.settings, state, described.location, {} if before is None else before.properties)
         if merged.is_changed:
-            self.catalog.alter_table(self.name, merged.entry, cascade=merged.has_new_columns and bool(stated))
+            self._alter(merged.entry, cascade=merged.has_new_columns and bool(stated))
         return self._finish(state, "updated" if merged.is_changed else "unchanged", target, entry)
+
+    @property
+    def _advice(self) -> str:
+        return f"{RECREATE}=true drops {self._qualified} from the catalog, not its files, and makes it again"
+
+    def _alter(self, entry: CatalogEntry, *, cascade: bool) -> None:
+        try:
+            self.catalog.alter_table(self.name, entry, cascade=cascade)
+        except CatalogError as error:
+            if "refused" not in str(error):
+                raise
+            raise CatalogError(f"{error}. {self._advice}") from error
 
     def _recreate(self, state: TableState, described: CatalogEntry) -> SyncedTable:
         target = located_partitions(self.settings, state, described.location, None)

@@ -28,6 +28,8 @@ def table(folder: Path, **arguments: object) -> HudiTable:
     [
         ({f"{HIVE}.partition_extractor_class": "NoSuch"}, "NoSuch"),
         ({f"{HIVE}.partition_extractor_class": "NonPartitionedExtractor"}, "contradicts the partition field"),
+        ({f"{HIVE}.partition_fields": "city,City"}, "names 'city', which the table of the catalog would have twice"),
+        ({f"{HIVE}.partition_fields": "_hoodie_record_key"}, "would have twice"),
         ({f"{HIVE}.table.strategy": "RO"}, "merge-on-read"),
         ({f"{HIVE}.mode": "hms", f"{HIVE}.use_jdbc": "true"}, "contradict each other"),
         ({f"{HIVE}.table_properties": "a=b\nc"}, "'c' is no key=value"),
