@@ -18,7 +18,7 @@ from pyhudi.errors import HudiError, UnknownOutcomeError, UsageError
 from pyhudi.locks.exclusive_service import ExclusiveService, exclusive_service
 from pyhudi.service.rollback import roll_back_failed_writes
 from pyhudi.service.service_engine import ServiceRunner
-from pyhudi.service.service_run import StartedRun
+from pyhudi.service.service_run import MadePlan, StartedRun
 from pyhudi.service.table_service import MODES, Outcome, Plan, Result, ServiceMode, TableService, Work
 from pyhudi.spec.actions.rollback import InstantInfo, RollbackPlan, RollbackRequest
 from pyhudi.txn.heartbeats import Heartbeat
@@ -66,10 +66,16 @@ def schedule_one(service: Service[Result], runner: ServiceRunner) -> tuple[Resul
         UsageError: the table is none that the service serves.
         LockTimeoutError: a writer held the table for too long.
     """
+    made = _schedule(service, runner)
+    return () if made is None else (service.planned_result(made.plan, made.instant),)
+
+
+def _schedule(service: TableService[Plan, Any, Any, Any], runner: ServiceRunner) -> MadePlan[Plan] | None:
+    """Put one plan on the timeline, see `schedule_one`; None when there is nothing to do."""
     with runner.locked() as locked:
         table = roll_back_failed_writes(locked, settings=runner.failed_writes)
         plan = service.plan(table)
-        return () if plan is None else (service.planned_result(plan, service.request(table, plan)),)
+        return None if plan is None else MadePlan(plan, service.request(table, plan), table.timeline)
 
 
 def run_pending(service: Service[Result], runner: ServiceRunner) -> tuple[Result, ...]:
@@ -100,10 +106,10 @@ def schedule_and_run(service: Service[Result], runner: ServiceRunner) -> tuple[R
     with exclusive(service, runner) as exclusion:
         earlier = _run_pending(runner, exclusion, *service.earlier_services())
         done = list(earlier)
-        for planned in schedule_one(service, runner):
-            if planned.instant is not None:
-                result = _run(service, runner, planned.instant, exclusion, keep_plan=service.keeps_failed_plan)
-                done.append(service.with_planned(result, planned))
+        made = _schedule(service, runner)
+        if made is not None:
+            result = _run(service, runner, made.instant.requested, exclusion, made=made, keep_plan=service.keeps_failed_plan)
+            done.append(service.with_planned(result, service.planned_result(made.plan, made.instant)))
         return tuple(done)
 
 
@@ -183,9 +189,10 @@ def _run(
     requested: str,
     exclusion: ExclusiveService,
     *,
+    made: MadePlan[Plan] | None = None,
     keep_plan: bool = True,
 ) -> Result:
-    """Run the pending plan of a requested time. The caller holds the lock of the service.
+    """Run the pending plan of a requested time, which this process may have `made`. The caller holds the lock of the service.
 
     Raises:
         UsageError: no such plan is pending.
@@ -203,6 +210,8 @@ def _run(
                 exclusion.check()
                 instant = service.find(table, requested)
                 plan = service.load_plan(table, instant)
+                if made is not None and made.holds(table.timeline):
+                    plan = service.trusted(plan, made.plan)
                 started = StartedRun(service, plan, instant, exclusion)
                 work = service.start(table, instant, plan, runner)
                 is_started = True

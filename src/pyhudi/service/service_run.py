@@ -1,4 +1,6 @@
-"""A run of a service that has begun: what becomes of its files, and of those of a process that was taken for dead and wrote on."""
+"""A plan that was just made, and a run of a service that has begun: what becomes of its files, and of those of a process that was taken for
+dead and wrote on.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,26 @@ from pyhudi.locks.exclusive_service import ExclusiveService
 from pyhudi.service.table_service import Plan, TableService
 from pyhudi.spec.instant import Instant, State
 from pyhudi.timeline.instant_details import load_commit_metadata
+from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.markers import delete_markers
+
+
+@dataclass(frozen=True, slots=True)
+class MadePlan(Generic[Plan]):
+    """A plan that this process has made under the table's lock, its instant, and the timeline on which it was made."""
+
+    plan: Plan
+    instant: Instant
+    timeline: Timeline
+
+    def holds(self, timeline: Timeline) -> bool:
+        """Tell whether nothing has happened to the table since, by its timeline read again under the lock.
+
+        No action but this one is new then, and none is in another state, or in the archive, or rolled back by a restore.
+        """
+        others = tuple(one for one in timeline.instants if one.requested != self.instant.requested)
+        return others == self.timeline.instants and timeline.restoring == self.timeline.restoring
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,8 +112,12 @@ def with_filter_columns(projection: pa.Schema, fields: pa.Schema, filter_: pc.Ex
     """Add the columns that a filter refers to: those without which it does not apply."""
     if _applies(filter_, projection.empty_table()):
         return projection
+    others, text = [name for name in fields.names if name not in projection.names], str(filter_)
+    named = [name for name in others if name in text]  # asking each column of a wide table would take longer than reading ten rows
+    if not _applies(filter_, pa.schema([*projection, *(fields.field(name) for name in named)]).empty_table()):
+        named = others
     empty = fields.empty_table()
-    spoken_of = [name for name in fields.names if name not in projection.names and not _applies(filter_, empty.drop_columns(name))]
+    spoken_of = [name for name in named if not _applies(filter_, empty.drop_columns(name))]
     return pa.schema([*projection, *(fields.field(name) for name in spoken_of)])
 
 

@@ -61,7 +61,8 @@ class CleanInput:
 class PlannedClean:
     """A plan with the sizes of its files in bytes, by partition path and name.
 
-    `is_first` says that no clean came before, `is_resumed` that the plan was on the timeline, which tells no sizes.
+    `is_first` says that no clean came before, `is_resumed` that the plan was on the timeline since a time that is not known, which tells no
+    sizes.
     """
 
     plan: CleanPlan

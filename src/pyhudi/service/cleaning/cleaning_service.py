@@ -76,6 +76,10 @@ class Cleaning(TableService[PlannedClean, CleanWork, Deletion, CleanResult]):
         """
         return PlannedClean(plan_of_clean(table.storage, table.config, instant), is_resumed=True)
 
+    def trusted(self, plan: PlannedClean, made: PlannedClean) -> PlannedClean:
+        """Return the plan as one that names no file of the newest slices: none that was made on this timeline does."""
+        return replace(plan, is_resumed=plan.plan.files != made.plan.files)
+
     def start(self, table: LockedTable, instant: Instant, plan: PlannedClean, runner: ServiceRunner) -> CleanWork:  # noqa: ARG002
         """Put the clean inflight; see `start_clean`."""
         return start_clean(table, instant, plan)

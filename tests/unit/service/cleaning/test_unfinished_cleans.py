@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
 from pyhudi.codec.actions.clean_codec import decode_clean_metadata, decode_clean_plan, encode_clean_plan
 from pyhudi.errors import ConflictError, CorruptTableError
-from pyhudi.service.cleaning import inline_cleaning
+from pyhudi.service import service_executor
+from pyhudi.service.cleaning import execute_clean, inline_cleaning
 from pyhudi.spec.actions.clean import CleanPlan
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.workers import wait_for_background
@@ -133,4 +137,40 @@ def test_a_plan_of_many_files_is_deleted_while_writers_continue(monkeypatch: pyt
         upsert(table, value)
     upsert(table, 6, hoodie__clean__automatic="true", hoodie__clean__commits__retained="1")
     assert len(files(table.storage)) == 2
+    metadata_agrees(table)
+
+
+@pytest.mark.parametrize("meanwhile", ["nothing", "write", "savepoint", "clean of another plan"])
+def test_a_plan_is_held_against_the_table_unless_nothing_happened_since_it_was_made(
+    meanwhile: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = new_table(MemoryStorage())
+    for value in range(6):
+        upsert(table, value)
+    held: list[str] = []
+    check, schedule = execute_clean._check_not_needed, service_executor._schedule
+
+    def checked(*given: Any) -> None:
+        held.append(given[1].requested)
+        check(*given)
+
+    def scheduled(*given: Any) -> Any:
+        made = schedule(*given)
+        if meanwhile == "write":
+            upsert(table, 6)
+        elif meanwhile == "savepoint":
+            table.services.savepoint()
+        elif meanwhile == "clean of another plan":
+            assert made is not None
+            path = f"{TIMELINE}/{made.instant.requested}.clean.requested"
+            plan = decode_clean_plan(table.storage.read(path))
+            table.storage.replace(path, encode_clean_plan(replace(plan, files={"oslo": plan.files["oslo"][:1]}), sync=bytes(16)))
+        return made
+
+    monkeypatch.setattr(execute_clean, "_check_not_needed", checked)
+    monkeypatch.setattr(service_executor, "_schedule", scheduled)
+    before = files(table.storage)
+    clean(table, commits__retained="1")
+    assert len(held) == (meanwhile != "nothing")
+    assert len(files(table.storage)) < len(before)
     metadata_agrees(table)
