@@ -38,13 +38,13 @@ def test_columns_of_a_filter_are_added(names: tuple[str, ...], text: str, monkey
 
 
 def test_columns_that_the_text_does_not_name_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
+    tables: list[int] = []
     applies = iter_rows._applies
 
     def counted(filter_: pc.Expression, table: pa.Table) -> bool:
-        asked.append(table.num_columns)
+        tables.append(table.num_columns)
         return applies(filter_, table)
 
     monkeypatch.setattr(iter_rows, "_applies", counted)
     with_filter_columns(pa.schema([WIDE.field("c2")]), WIDE, FILTERS[("key",)])
-    assert len(asked) < 6  # of 39 columns
+    assert len(tables) < 6  # of 39 columns

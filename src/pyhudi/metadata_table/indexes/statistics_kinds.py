@@ -29,7 +29,7 @@ from pyhudi.metadata_table.write.data_table_changes import (
 )
 from pyhudi.spec.actions.clean import CleanMetadata
 from pyhudi.spec.actions.commit import CommitMetadata
-from pyhudi.spec.files.file_names import parse_base_file_name
+from pyhudi.spec.files.file_names import base_file_names, parse_base_file_name
 
 _NOTHING = CommitMetadata()
 
@@ -80,7 +80,8 @@ class ColumnStatsKind:
         values: list[bytes] = []
         for path, done in metadata.partitions.items():
             tombstones = [(keys.column_stats_prefix(column, path), *parts) for column, parts in columns.items()]
-            for name in filter(parse_base_file_name, (named.rpartition("/")[2] for named in done.deleted)):
+            names = [named.rpartition("/")[2] for named in done.deleted]
+            for name in names if base_file_names(names) is not None else filter(parse_base_file_name, names):
                 suffix, file_name = keys.column_stats_suffix(name), prefix_length(name.encode())
                 rows += [prefix + suffix for prefix, _, _ in tombstones]
                 values += [head + file_name + tail for _, head, tail in tombstones]

@@ -75,9 +75,10 @@ class PlannedClean:
         """The names of the files that the clean deletes, by partition path."""
         return {path: tuple(file.rpartition("/")[2] for file in files) for path, files in self.plan.files.items()}
 
-    def size_of(self, path: str, name: str) -> int | None:
-        """Return the size of a file of a partition, None where it is not known."""
-        return self.sizes.get(path, {}).get(name)
+    def sizes_of(self, path: str, names: Iterable[str]) -> dict[str, int | None]:
+        """Return the sizes of files of a partition by their names, None where they are not known."""
+        known = self.sizes.get(path, {})
+        return {name: known.get(name) for name in names}
 
     @property
     def files(self) -> int:
@@ -218,11 +219,15 @@ def _plan(
         retained_from=None if earliest is None else earliest.requested,
         retained_action=None if earliest is None else earliest.action.value,
         last_completed="" if last is None else last.requested,
-        files={path: tuple(f"{source.storage.uri}/{join_path(path, name)}" for name in sorted(names)) for path, names in sizes.items()},
+        files={path: _uris(f"{source.storage.uri}/{join_path(path, '')}", names) for path, names in sizes.items()},
         partitions_to_delete=tuple(dropped),
         extra_metadata=_notes(settings, savepoints),
         sources={path: tuple(one.uri for one in of_path) for path, of_path in sources.items()},
     )
+
+
+def _uris(folder: str, names: Iterable[str]) -> tuple[str, ...]:
+    return tuple([folder + name for name in sorted(names)])
 
 
 def _notes(settings: CleanSettings, savepoints: Savepoints) -> dict[str, str]:

@@ -68,7 +68,7 @@ def planned_result(planned: PlannedClean, instant: Instant | None) -> CleanResul
         PLANNED if instant is None else REQUESTED,
         policy=plan.policy,
         earliest_retained=plan.retained_from,
-        files={path: {name: planned.size_of(path, name) for name in names} for path, names in planned.names.items()},
+        files={path: planned.sizes_of(path, names) for path, names in planned.names.items()},
         partitions=plan.partitions_to_delete,
         sources=tuple(uri for uris in plan.sources.values() for uri in uris),
     )

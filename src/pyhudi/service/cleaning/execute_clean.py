@@ -23,7 +23,7 @@ from pyhudi.spec.actions.clean import CleanMetadata, CleanPartition, CleanPlan
 from pyhudi.spec.files import partition_path
 from pyhudi.spec.files.bootstrap_source import BootstrapSource
 from pyhudi.spec.files.file_group import is_in_partition, join_path
-from pyhudi.spec.files.file_names import PARTITION_METAFILE, parse_base_file_name, parse_log_file_name
+from pyhudi.spec.files.file_names import PARTITION_METAFILE, base_file_names, parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.txn.commit_checks import check_lock_held
@@ -52,7 +52,7 @@ class CleanWork:
     @property
     def files(self) -> dict[str, dict[str, int | None]]:
         """The names of the files with their sizes, by partition path."""
-        return {path: {name: self.planned.size_of(path, name) for name in names} for path, names in self.names.items()}
+        return {path: self.planned.sizes_of(path, names) for path, names in self.names.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +158,14 @@ def planned_names(plan: CleanPlan, table: LockedTable, instant: Instant) -> dict
         except KeyFieldError as error:
             raise _damaged(table, instant, f"leads out of the table: {error}") from None
     for path, named in plan.files.items():
-        for one in named:
-            folder, _, name = one.rpartition("/")
+        parts = [one.rpartition("/") for one in named]
+        names[path] = tuple([name for _, _, name in parts])
+        are_base_files = base_file_names(names[path]) is not None  # as nearly all are: all at once
+        if are_base_files and all(is_in_partition(folder, path) for folder in {folder for folder, _, _ in parts}):
+            continue
+        for one, (folder, _, name) in zip(named, parts, strict=True):
             if not is_in_partition(folder, path) or (parse_base_file_name(name) is None and parse_log_file_name(name) is None):
                 raise _damaged(table, instant, f"names '{one}', which is no data file of partition '{path}'")
-        names[path] = tuple(one.rpartition("/")[2] for one in named)
     return names
 
 
