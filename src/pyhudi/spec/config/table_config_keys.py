@@ -145,6 +145,7 @@ TABLES: tuple[ConfigKey, ...] = (
         "hoodie.archivelog.folder=archived hoodie.timeline.path=timeline hoodie.timeline.history.path=history"
         " hoodie.timeline.layout.version=2",
     ),
+    *harmless("is not needed: a query reads skeletons only for the meta columns that it names", "hoodie.bootstrap.data.queries.only"),
     *harmless("is read by a bootstrap, not by other writes", "hoodie.bootstrap.*"),
     served(
         "hoodie.write.auto.upgrade",
