@@ -195,6 +195,15 @@ def test_a_source_that_changed_or_is_missing_is_named(table: HudiTable, source: 
     assert amounts(table) == all_amounts()
 
 
+def test_a_verification_reads_the_sources(table: HudiTable, source: Path) -> None:
+    assert table.inspect.verify().num_rows == 0
+    (source / "lima" / "a.parquet").unlink()
+    (damage,) = table.inspect.verify().to_pylist()
+    assert (damage["kind"], damage["path"].partition("/")[0]) == ("source file", "lima")
+    assert "lima/a.parquet, which holds the data of file" in damage["problem"]
+    assert "is missing" in damage["problem"]
+
+
 def test_a_skeleton_without_index_is_never_read_as_nulls(table: HudiTable, tmp_path: Path) -> None:
     shutil.copytree(table.storage.uri, tmp_path / "copy")
     (tmp_path / "copy" / PARTITION_INDEX).unlink()

@@ -200,7 +200,7 @@ class Inspect:
         """Read the whole table, every page and block with its checksums, and return one row for each damage: `path`, `kind`, `problem`.
 
         No rows mean that all that the table names is there and can be read: its timeline and archive, all committed versions of base and
-        log files, and the metadata table.
+        log files, the source files of bootstrapped ones, and the metadata table.
 
         Args:
             progress: called after each file with the number of files done and of all.

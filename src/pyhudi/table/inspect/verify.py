@@ -1,7 +1,7 @@
 """Reads a whole table, every file and every page, and tells what is damaged: what a reader would only find when it gets there.
 
-Rules: each file of a committed slice is read as a scan would read it, with its checksums; each action of the timeline is decoded; the
-metadata table's files are compared with its commits, and its records are read.
+Rules: each file of a committed slice is read as a scan would read it, with its checksums, and so is the source of a skeleton; each action
+of the timeline is decoded; the metadata table's files are compared with its commits, and its records are read.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from pyhudi.fsview.checked_logs import checksum_of
 from pyhudi.fsview.committed_sizes import CheckedView
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.kernels.base_file.parquet_input import corrupt_as_error, footer_entries, open_parquet
+from pyhudi.kernels.base_file.stitched_rows import open_data
 from pyhudi.kernels.log_file.block_rows import data_rows
 from pyhudi.kernels.log_file.log_checksum import check_log_bytes
 from pyhudi.metadata_table.read.metadata_table import MetadataTable
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.schema.meta_columns import META_COLUMNS
+from pyhudi.spec.files.bootstrap_source import is_skeleton
 from pyhudi.spec.files.file_group import LogFile
 from pyhudi.spec.instant import Instant
 from pyhudi.storage.storage_protocol import Storage
@@ -97,6 +99,8 @@ def _data(view: FileSystemView) -> Iterator[_Work]:
         for file_slice in (file_slice for group in view.groups(path) for file_slice in group.slices):
             if file_slice.base is not None:
                 yield _Work(file_slice.base.path, "base file", lambda one=file_slice.base.path: _read_pages(storage, one))  # type: ignore[misc]
+                if is_skeleton(file_slice.base.name.instant):
+                    yield _Work(file_slice.base.path, "source file", lambda one=file_slice.base.path: _read_source(storage, one))  # type: ignore[misc]
             for log in file_slice.logs:
                 yield _Work(log.path, "log file", lambda one=log: _read_log(view, one))  # type: ignore[misc]
 
@@ -108,6 +112,15 @@ def _read_pages(storage: Storage, path: str) -> Iterator[str]:
     with open_parquet(storage, path) as file:
         footer_entries(file, storage, path)
         for _ in file.iter_batches():
+            pass
+
+
+def _read_source(storage: Storage, path: str) -> Iterator[str]:
+    """Read the source file of a skeleton, whose rows are those of the skeleton."""
+    with open_parquet(storage, path) as skeleton, open_data(storage, path) as source:
+        if skeleton.metadata.num_rows != source.metadata.num_rows:
+            yield f"its source file has {source.metadata.num_rows} rows instead of {skeleton.metadata.num_rows}"
+        for _ in source.iter_batches():
             pass
 
 
