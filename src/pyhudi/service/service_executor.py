@@ -22,6 +22,7 @@ from pyhudi.service.service_run import MadePlan, StartedRun
 from pyhudi.service.table_service import MODES, Outcome, Plan, Result, ServiceMode, TableService, Work
 from pyhudi.spec.actions.rollback import InstantInfo, RollbackPlan, RollbackRequest
 from pyhudi.txn.heartbeats import Heartbeat
+from pyhudi.txn.locked_table import LockedTable
 
 #: A service whose plans and work only itself looks into.
 Service: TypeAlias = TableService[Any, Any, Any, Result]
@@ -116,7 +117,7 @@ def schedule_and_run(service: Service[Result], runner: ServiceRunner) -> tuple[R
 def show_schedule(service: Service[Result], runner: ServiceRunner) -> tuple[Result, ...]:
     """Return what would be planned now; nothing is written."""
     with runner.locked() as table:
-        plan = service.plan(table)
+        plan = service.preview(table)
         return () if plan is None else (service.planned_result(plan, None),)
 
 
@@ -136,8 +137,7 @@ def cancel(service: Service[Result], runner: ServiceRunner, requested: str, *, d
         ConflictError: another process is running it.
         UnsupportedError: others have written on top of it.
     """
-    with exclusive(service, runner) as exclusion, runner.locked() as table:
-        exclusion.check()
+    with _locked_alone(service, runner, dry_run=dry_run) as table:
         instant = service.find(table, requested)
         plan = service.load_plan(table, instant)
         paths = service.written_files(table, instant, plan)
@@ -153,14 +153,22 @@ def revert(service: Service[Result], runner: ServiceRunner, requested: str, *, d
     Raises:
         ConflictError: another process is running it.
     """
-    with exclusive(service, runner) as exclusion, runner.locked() as table:
-        exclusion.check()
+    with _locked_alone(service, runner, dry_run=dry_run) as table:
         instant = service.find(table, requested)
         plan = service.load_plan(table, instant)
         paths = service.written_files(table, instant, plan)
         if not dry_run:
             service.rollback_run(table, instant, plan)
     return paths
+
+
+@contextlib.contextmanager
+def _locked_alone(service: Service[Result], runner: ServiceRunner, *, dry_run: bool) -> Iterator[LockedTable]:
+    """Hold the table's lock, and that of the service unless nothing is to be written."""
+    with contextlib.nullcontext() if dry_run else exclusive(service, runner) as exclusion, runner.locked() as table:
+        if exclusion is not None:
+            exclusion.check()
+        yield table
 
 
 @contextlib.contextmanager

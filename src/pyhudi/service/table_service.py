@@ -98,7 +98,11 @@ class TableService(ABC, Generic[Plan, Work, Outcome, Result]):
 
     @abstractmethod
     def plan(self, table: LockedTable) -> Plan | None:
-        """Return what would be done now; None when there is nothing to do. Nothing is written."""
+        """Return what would be done now; None when there is nothing to do. Failed writes are rolled back already."""
+
+    def preview(self, table: LockedTable) -> Plan | None:
+        """Return what `plan` would, for a dry run: what failed writes left is still there, and nothing may be written."""
+        return self.plan(table)
 
     @abstractmethod
     def request(self, table: LockedTable, plan: Plan) -> Instant:

@@ -35,6 +35,17 @@ _EPOCH = re.compile(r"\d{10}|\d{13}")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?")
 
 
+def time_before(now: datetime, *, seconds: int) -> datetime:
+    """Return the time so long before another one, but none before 1970: options and arguments state ages of any size.
+
+    Example:
+        >>> time_before(datetime(2026, 1, 2, tzinfo=UTC), seconds=86400).date(), time_before(datetime(2026, 1, 2), seconds=10**15).year
+        (datetime.date(2026, 1, 1), 1970)
+    """
+    age = now - _UNIX_EPOCH.replace(tzinfo=now.tzinfo)
+    return now - (timedelta(seconds=seconds) if seconds < age.total_seconds() else age)
+
+
 class Clock(Protocol):
     """Tells the time; tests pass one that is stopped or jumps."""
 

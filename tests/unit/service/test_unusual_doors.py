@@ -145,3 +145,13 @@ def test_services_of_a_forked_process(tmp_path: Path) -> None:
     check(HudiTable.open(tmp_path / "t"))
     with pytest.raises(UsageError):
         table.services.rollback("20200101000000000")
+
+
+def test_ages_of_any_size(tmp_path: Path) -> None:
+    table = make(tmp_path / "t", "MERGE_ON_READ", "2026/01/02")
+    by_hours = QUIET | {"hoodie.clean.policy": "KEEP_LATEST_BY_HOURS", "hoodie.clean.hours.retained": "2147483647"}
+    assert table.services.clean(options=by_hours) == ()
+    assert table.services.cleanup_stale(10**12, include_writes=True) == ()
+    days = {"hoodie.compaction.strategy": "org.apache.hudi.table.action.compact.strategy.BoundedPartitionAwareCompactionStrategy"}
+    every = days | {"hoodie.compact.inline.max.delta.commits": "1", "hoodie.compaction.daybased.target.partitions": "2147483647"}
+    assert table.services.compact(options=every, dry_run=True)[0].state == "planned"

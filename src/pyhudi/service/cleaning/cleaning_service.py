@@ -9,12 +9,14 @@ from __future__ import annotations
 import functools
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
+from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.metadata_table.format.metadata_settings import DEFAULTS, MetadataSettings
 from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
+from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.service.cleaning.clean_history import completed_cleans, is_empty_file, pending_cleans, plan_of_clean
 from pyhudi.service.cleaning.clean_plan import CleanInput, PlannedClean, plan_clean
 from pyhudi.service.cleaning.clean_result import CleanResult, completed_result, planned_result
@@ -56,10 +58,16 @@ class Cleaning(TableService[PlannedClean, CleanWork, Deletion, CleanResult]):
         Raises:
             CorruptTableError: a clean or savepoint is unreadable.
         """
+        return self._plan(table, lambda: find_metadata_table(table).view)
+
+    def preview(self, table: LockedTable) -> PlannedClean | None:
+        """Return what `plan` would, without the repair of the metadata table that it begins with."""
+        return self._plan(table, lambda: open_view(table.storage, table.config, table.timeline))
+
+    def _plan(self, table: LockedTable, view: Callable[[], FileSystemView]) -> PlannedClean | None:
         if pending_cleans(table.timeline) and not self.settings.several:
             return None
-        state = functools.cache(lambda: find_metadata_table(table))
-        source = CleanInput(table.storage, table.config, table.timeline, table.clock.now(), lambda: state().view)
+        source = CleanInput(table.storage, table.config, table.timeline, table.clock.now(), functools.cache(view))
         return plan_clean(source, self.settings)
 
     def request(self, table: LockedTable, plan: PlannedClean) -> Instant:

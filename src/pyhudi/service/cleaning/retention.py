@@ -6,11 +6,11 @@ Hudi; what completed out of that order is looked at when files are chosen (`pyhu
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from pyhudi.service.cleaning.clean_settings import CleanPolicy, CleanSettings
 from pyhudi.spec.instant import Instant
-from pyhudi.timeline.clock import format_instant, zone_of
+from pyhudi.timeline.clock import format_instant, time_before, zone_of
 from pyhudi.timeline.timeline import Timeline
 
 
@@ -35,7 +35,7 @@ def earliest_to_retain(timeline: Timeline, settings: CleanSettings, now: datetim
         case CleanPolicy.KEEP_LATEST_COMMITS:
             retained = _by_commits(timeline, settings.commits)
         case CleanPolicy.KEEP_LATEST_BY_HOURS:
-            bound = format_instant(now - timedelta(hours=settings.hours), zone_of(zone))
+            bound = format_instant(time_before(now, seconds=settings.hours * 3600), zone_of(zone))
             retained = next((one for one in timeline.data_instants() if one.requested >= bound), None)
         case CleanPolicy.KEEP_LATEST_FILE_VERSIONS:
             return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 
 from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.spec.actions.compaction import TOTAL_IO_MB, TOTAL_LOG_FILES_SIZE, CompactionOperation
@@ -129,7 +129,7 @@ def _latest_day_first_within_io(operations: Operations, limits: StrategyLimits) 
 
 
 def _since(limits: StrategyLimits) -> date:
-    return limits.today - timedelta(days=limits.target_partitions)
+    return date.fromordinal(max(1, limits.today.toordinal() - limits.target_partitions))
 
 
 def _recent_days(paths: Paths, limits: StrategyLimits) -> Paths:

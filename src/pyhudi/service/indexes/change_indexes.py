@@ -96,7 +96,7 @@ class Indexing:
         started = time.perf_counter()
         with contextlib.ExitStack() as present:
             exclusion = None if only_plan or dry_run else present.enter_context(self._lock_exclusively())
-            with self._locked() as (table, stored):
+            with self._locked(only_shown=dry_run) as (table, stored):
                 definition = _defined(request, table, stored)
                 planned = _planned(table, request.partition, definition)
                 is_cut = planned is not None and planned.state is State.INFLIGHT
@@ -126,7 +126,7 @@ class Indexing:
             UsageError: no such build is pending.
             ConflictError: another process of pyhudi builds indexes of the table.
         """
-        with self._locked() as (table, _):
+        with self._locked(only_shown=dry_run) as (table, _):
             pending = pending_builds(table.timeline) if instant is None else (find_pending(table.timeline, instant, self.storage.uri),)
             plans = {build.requested: planned_partitions(table.storage, table.config, build) for build in pending}
         if dry_run:
@@ -141,7 +141,7 @@ class Indexing:
 
     def cancel(self, instant: str, *, dry_run: bool = False) -> IndexChange:
         """Take a pending build off the timeline with all that it made; errors as in `run_pending`."""
-        with self._lock_exclusively() as exclusion, self._locked(exclusion) as (table, _):
+        with self._lock_exclusively() as exclusion, self._locked(exclusion, only_shown=dry_run) as (table, _):
             build = find_pending(table.timeline, instant, self.storage.uri)
             names = planned_partitions(table.storage, table.config, build) if dry_run else cancel(table, build)
         return IndexChange(dropped=names, instant=instant)
@@ -154,7 +154,7 @@ class Indexing:
         """
         started = time.perf_counter()
         with contextlib.ExitStack() as present:
-            table, stored = present.enter_context(self._locked())
+            table, stored = present.enter_context(self._locked(only_shown=dry_run))
             known = [one for one in table.config.metadata_partitions if one != partitions.FILES]
             planned = {one: build for build in pending_builds(table.timeline) for one in _to_build(table, build)}
             try:
@@ -179,7 +179,7 @@ class Indexing:
             UnsupportedError: it has a partition that this release does not write.
         """
         started = time.perf_counter()
-        with self._locked() as (table, stored):
+        with self._locked(only_shown=dry_run) as (table, stored):
             settings = _settings(table, {})
             built = settings.enabled_partitions(table.config)
             if not dry_run:
@@ -191,12 +191,15 @@ class Indexing:
         return exclusive_service(self.storage, LOCK, "building indexes of")
 
     @contextlib.contextmanager
-    def _locked(self, exclusion: ExclusiveService | None = None) -> Iterator[tuple[LockedTable, StoredSchema]]:
-        """Hold the lock of a table that can have indexes; failed writes are rolled back. Whoever builds is still the only one that does."""
+    def _locked(self, exclusion: ExclusiveService | None = None, *, only_shown: bool = False) -> Iterator[tuple[LockedTable, StoredSchema]]:
+        """Hold the lock of a table that can have indexes; failed writes are rolled back, unless it is only shown what would be done.
+
+        Whoever builds is still the only one that does.
+        """
         with locked_table(self.storage, self.wait_s, self.clock, self.ids) as locked:
             if exclusion is not None:
                 exclusion.check()
-            table = roll_back_failed_writes(locked)
+            table = locked if only_shown else roll_back_failed_writes(locked)
             yield table, table_schema(self.storage, table.config, table.timeline)
 
 

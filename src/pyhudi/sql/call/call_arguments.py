@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from pyhudi.errors import UsageError, did_you_mean, with_subject
 from pyhudi.sql.call.procedure import Parameter, Procedure
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.text.tokens import Token, name_part, slice_text, split
+
+#: The default of a limit that may mean all rows.
+_ALL: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +37,10 @@ def read_call(statement: Statement) -> Stated | None:
 
 
 def bind(statement: Statement, procedure: Procedure, stated: Stated) -> dict[str, Any]:
-    """Return the value of every parameter.
+    """Return the value of every parameter; null is as if the argument was not stated.
 
     Raises:
-        UsageError: an argument is unknown, stated twice, missing, or of another type.
+        UsageError: an argument is unknown, stated twice, missing, or of another type; a limit is negative.
     """
     strings: dict[str, str] = {}
     for index, (name, text) in enumerate(stated.arguments):
@@ -45,11 +48,13 @@ def bind(statement: Statement, procedure: Procedure, stated: Stated) -> dict[str
         if parameter.name in strings:
             raise with_subject(UsageError(f"CALL {procedure.name} states {parameter.name} twice."), parameter.name, 1)
         strings[parameter.name] = text
-    missing = [parameter.name for parameter in procedure.parameters if parameter.is_required and parameter.name not in strings]
+    given = {name: value for name, value in _evaluate(statement, procedure, strings).items() if value is not None}
+    if given.get("limit", 0) < 0 and next(one.default for one in procedure.parameters if one.name == "limit") != _ALL:
+        raise with_subject(UsageError(f"CALL {procedure.name}: limit is {given['limit']}; it takes 0 or more rows."), str(given["limit"]))
+    missing = [parameter.name for parameter in procedure.parameters if parameter.is_required and parameter.name not in given]
     if missing:
         raise with_subject(UsageError(f"CALL {procedure.name} needs the argument {missing[0]}: {usage(procedure)}."), procedure.name)
-    values = _evaluate(statement, procedure, strings)
-    return {parameter.name: values.get(parameter.name, parameter.default) for parameter in procedure.parameters}
+    return {parameter.name: given.get(parameter.name, parameter.default) for parameter in procedure.parameters}
 
 
 def usage(procedure: Procedure) -> str:

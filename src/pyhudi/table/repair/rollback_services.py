@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 from pyhudi.errors import HudiError, UsageError
@@ -23,6 +23,7 @@ from pyhudi.table.repair.repair_services import RepairServices
 from pyhudi.table.repair.stale_instants import stale_instants
 from pyhudi.table.restore_table import is_completed_commit, roll_back_completed
 from pyhudi.table.services_by_options import clustering, compaction, service_of
+from pyhudi.timeline.clock import time_before
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.txn.locked_table import locked_table
 
@@ -133,7 +134,7 @@ class RollbackServices(RepairServices):
         """
         if minutes < 0:
             raise UsageError(f"cleanup_stale(minutes={minutes}): an age in minutes is 0 or more")
-        before = self.clock.now() - timedelta(minutes=minutes) if minutes else None  # instants may be ahead of the clock
+        before = time_before(self.clock.now(), seconds=minutes * 60) if minutes else None  # instants may be ahead of the clock
         stale = stale_instants(self.storage, before, include_writes=include_writes)
         return tuple(StaleInstant(one.requested, one.action.value, None) if dry_run else self._revert_stale(one.requested) for one in stale)
 

@@ -85,7 +85,7 @@ def _condition(call: ProcedureCall, table: HudiTable) -> str:
     if not table.config.partition_fields:
         raise UsageError(f"CALL {call.procedure.name}: mode => '{_LATEST}' is for tables with partitions, {table.config.name} has none.")
     last = table.clock.now().date()
-    first = last - datetime.timedelta(days=call.number("partition_cnt"))
+    first = datetime.date.fromordinal(max(1, last.toordinal() - call.number("partition_cnt")))
     column = quoted(table.config.partition_fields[0])
     return f" WHERE {column} > '{first}' AND {column} <= '{last}'"
 
