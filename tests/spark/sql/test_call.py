@@ -43,6 +43,9 @@ def test_procedures_tell_of_a_table_what_it_is(trips):
     assert dicts(trips, "CALL show_timeline(table => 'trips', filter => \"action = 'clean'\")") == []
     slices = dicts(trips, "CALL show_fsview_latest(table => 'trips', partition_path => 'city=oslo')")
     assert [(row["num_delta_files"], row["delta_size_compaction_scheduled"]) for row in slices] == [(1, 0)]
+    assert len(dicts(trips, "CALL show_fsview_latest(table => 'trips', path_regex => 'city=o.*')")) == len(slices)
+    with pytest.raises(UsageError, match=r"path_regex => '\*' is no regular expression \(nothing to repeat"):
+        dicts(trips, "CALL show_fsview_latest(table => 'trips', path_regex => '*')")
     assert dicts(trips, "CALL stats_wa('trips')")[-1]["total_written"] == 3
     assert dicts(trips, "CALL stats_file_sizes(table => 'trips')")[-1]["num_files"] == 4
     blocks = dicts(trips, "CALL show_logfile_metadata(table => 'trips', log_file_path_pattern => 'city=*')")

@@ -178,3 +178,9 @@ def test_a_partition_that_is_a_link_is_named(table: HudiTable, tmp_path: Path) -
     for options in ({}, {"hoodie.metadata.enable": "false"}):
         with pytest.raises(HudiError, match="'a' is a link, and links inside a table are not followed"):
             table.to_arrow(options=options)
+
+
+def test_commas_alone_name_no_path(table: HudiTable) -> None:
+    with pytest.raises(UsageError, match="=, names no path"):
+        table.to_arrow(options={PATHS: ","})
+    assert table.to_arrow(options={PATHS: ""}).num_rows == 3

@@ -63,10 +63,12 @@ def scope_of(storage: Storage, text: str | None) -> PathScope | None:
     """Return which partitions of a table the option `hoodie.datasource.read.paths` names; None when it is not given.
 
     Raises:
-        UsageError: a path is not below the table.
+        UsageError: a path is not below the table, or there is none between the commas.
     """
     paths = split_paths(text or "")
     if not paths:
+        if (text or "").strip():
+            raise UsageError(f"{PATHS}={text} names no path: leave it out to read all partitions.")
         return None
     return PathScope(tuple(_relative(storage, path) for path in paths))
 

@@ -25,7 +25,7 @@ from pyhudi.spark.options.writer_state import WriterState
 from pyhudi.spark.writer.create_statement import TABLE_NAME, create_as_select, quoted
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.config.config_keys import concerns_table
-from pyhudi.spec.options import merge_options, resolve, same_key
+from pyhudi.spec.options import merge_options, resolve, same_key, warn_without_effect
 from pyhudi.storage.defaults_file import default_options, default_write_options
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.table.bootstrap.bootstrap_settings import BASE_PATH as BOOTSTRAP_BASE_PATH
@@ -50,6 +50,7 @@ _OPERATIONS: Final = {
     "insert_overwrite": Operation.INSERT_OVERWRITE,
     "insert_overwrite_table": Operation.INSERT_OVERWRITE_TABLE,
 }
+_INSTEAD: Final = "save(), saveAsTable() and INSERT ... WITH (...) take options"
 _log = logging.getLogger(__name__)
 _BOOTSTRAP: Final = "bootstrap"
 _PARTITIONS_TO_DELETE: Final = "hoodie.datasource.write.partitions.to.delete"
@@ -91,7 +92,12 @@ def save_as_table(frame: DataFrame, state: WriterState, name: str) -> None:
 
 
 def insert_into_table(frame: DataFrame, state: WriterState, name: str, *, overwrite: bool | None) -> None:
-    """Insert a DataFrame's columns by position into a table of the session catalog, as Spark's `insertInto` does."""
+    """Insert a DataFrame's columns by position into a table of the session catalog, as Spark's `insertInto` does.
+
+    Spark and Apache Hudi ignore the options of such a writer; each is warned of.
+    """
+    for option in state.options:
+        warn_without_effect(option, "is given to a writer that calls insertInto, which takes the table's properties and SET: " + _INSTEAD)
     replaces = overwrite if overwrite is not None else state.mode is not None and state.save_mode() == "overwrite"
     verb = "OVERWRITE" if replaces else "INTO"
     statement = f"INSERT {verb} {name} SELECT * FROM {{frame}}"  # noqa: S608 - the name is the user's own, read by Spark's parser

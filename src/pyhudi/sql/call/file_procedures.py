@@ -50,13 +50,25 @@ def _slices(call: ProcedureCall, *, latest: bool) -> Iterator[FileSlice]:
             raise UsageError(f"CALL {call.procedure.name}: {name} => true asks for {what}, which no reader sees; leave it out.")
     table = call.open()
     view = FileSystemView(table.storage, table.config, _timeline(call, table))
-    pattern = call.text("path_regex") or _ALL
+    pattern = _path_regex(call)
     one = call.text("partition_path") if "partition_path" in call.arguments else None
     for path in view.partition_paths():
-        if one not in (None, _ALL, path) or (pattern != _ALL and not re.fullmatch(pattern, path)):
+        if one not in (None, _ALL, path) or (pattern is not None and not pattern.fullmatch(path)):
             continue
         for group in view.groups(path):
             yield from group.slices[:1] if latest else group.slices
+
+
+def _path_regex(call: ProcedureCall) -> re.Pattern[str] | None:
+    """Return what the paths of partitions have to match; None for all of them."""
+    text = call.text("path_regex") or _ALL
+    try:
+        return None if text == _ALL else re.compile(text)
+    except re.error as error:
+        raise UsageError(
+            f"CALL {call.procedure.name}: path_regex => '{text}' is no regular expression ({error}): '.*' stands for all partitions, and"
+            " so does leaving it out."
+        ) from None
 
 
 def _common(file_slice: FileSlice, uri: str) -> list[object]:
