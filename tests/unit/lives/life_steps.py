@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from tests.unit.lives.table_life import TableLife, texts
+from tests.unit.lives.table_life import TableLife, comparable
 
 _EVOLVES: Final = {"hoodie.schema.on.read.enable": "true"}
 _JOINS: Final = {"hoodie.clustering.plan.strategy.single.group.clustering.enabled": "true"}
@@ -162,7 +162,7 @@ def read_the_past(life: TableLife) -> None:
     state = life.random.choice(life.past)
     if state.columns == tuple(life.columns):
         stored = life.table.to_arrow(as_of=state.requested).to_pylist()
-        assert texts(stored, life.schema) == texts(state.rows, life.schema), (state.requested, life.steps, life.kind)
+        assert comparable(stored, life.schema) == comparable(state.rows, life.schema), (state.requested, life.steps, life.kind)
 
 
 def read_changes(life: TableLife) -> None:
@@ -170,8 +170,8 @@ def read_changes(life: TableLife) -> None:
     if not life.past or life.kind.created_with.get("hoodie.populate.meta.fields") == "false":
         return
     state = life.random.choice(life.past)
-    changed = set(texts(life.table.changes(since=state.completed).to_pylist(), life.schema))
-    today, then = set(texts(life.rows.values(), life.schema)), set(texts(state.rows, life.schema))
+    changed = set(comparable(life.table.changes(since=state.completed).to_pylist(), life.schema))
+    today, then = set(comparable(life.rows.values(), life.schema)), set(comparable(state.rows, life.schema))
     assert changed <= today, (state.completed, life.steps, life.kind)
     if state.columns == tuple(life.columns):
         assert today - then <= changed, (state.completed, life.steps, life.kind)

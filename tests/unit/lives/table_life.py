@@ -96,7 +96,9 @@ class TableLife:
 
     def check(self, table: HudiTable) -> None:
         """Compare all rows, their number, and those that a filter retains."""
-        assert texts(table.to_arrow().to_pylist(), self.schema) == texts(self.rows.values(), self.schema), self._about("rows differ")
+        assert comparable(table.to_arrow().to_pylist(), self.schema) == comparable(self.rows.values(), self.schema), self._about(
+            "rows differ"
+        )
         assert table.count() == len(self.rows), self._about("count differs")
         if not self.rows:
             return
@@ -160,6 +162,6 @@ class TableLife:
         return f"{problem} after {self.steps}, of {self.kind}"
 
 
-def texts(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> list[str]:
-    """Rows as texts in order, for comparisons."""
+def comparable(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> list[str]:
+    """Rows as comparable in order, for comparisons."""
     return sorted(repr([row.get(name) for name in schema.names]) for row in rows)

@@ -64,6 +64,21 @@ def test_health_agrees_after_each_change_and_what_follows(tmp_path, version, par
     assert problems(table) == []
 
 
+@pytest.mark.parametrize(("change", "column"), [("renamed", "q"), ("widened", "i")])
+def test_a_compaction_planned_before_a_change_records_bounds_of_the_columns_that_it_writes(tmp_path, change, column) -> None:
+    quiet = OPTIONS | {"hoodie.compact.inline": "false"}
+    table = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"], table_type="MERGE_ON_READ")
+    alter_schema(table, [AddColumn(("n",), pa.int32())], quiet)
+    for number in (1, 7):
+        table.upsert(pa.Table.from_pylist([{"id": "a", "p": "x", "i": number}], schema=table.schema), options=quiet)
+    assert table.services.compact(mode="schedule", options={"hoodie.compact.inline.max.delta.commits": "1"}) != ()
+    alter_schema(table, CHANGES[change][0], quiet)  # type: ignore[arg-type]
+    table.services.compact(mode="execute")
+    assert problems(table) == []
+    assert table.count(filter=f"{column} = 7") == 1
+    assert HudiTable.open(tmp_path / "t").count(filter=f"{column} = 7") == 1
+
+
 @VERSIONS
 def test_a_renamed_column_has_its_bounds_in_older_files(tmp_path, version, partition_by) -> None:
     table = table_at(tmp_path / "t", version, partition_by)

@@ -74,6 +74,12 @@ def test_history_travels_with_the_columns_and_tells_the_version_of_a_file() -> N
     assert history_of(data_columns(first)) is None
 
 
+def test_a_commit_that_is_older_than_the_version_it_writes_states_it() -> None:
+    first = first_version(pa.schema([("id", pa.int64()), ("x", pa.int32())]))
+    history = SchemaHistory((first,), first).changed(drop_column(first, ("x",))).written("20260101000000003")
+    assert [history.written(f"2026010100000000{n}").at("20260101000000002").version for n in (2, 4)] == [20260101000000003, 0]
+
+
 def test_columns_that_a_write_brings_get_numbers_and_known_ones_keep_theirs() -> None:
     first = first_version(pa.schema([("id", pa.int64()), ("s", pa.struct([("a", pa.int32())]))]))
     wider = pa.schema([("new", pa.string()), ("id", pa.int64()), ("s", pa.struct([("b", pa.int32()), ("a", pa.int32())]))])

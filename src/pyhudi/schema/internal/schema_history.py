@@ -49,9 +49,14 @@ class SchemaHistory:
         return replace(self, versions=(*retained, unwritten), current=unwritten)
 
     def written(self, instant: str) -> SchemaHistory:
-        """Return the history as the commit of this requested time stores it."""
+        """Return the history with a commit of this requested time, which writes the current version.
+
+        A version that is new gets the number of the commit. One that is younger than the commit, such as a compaction that was planned
+        before a column changed, is stated.
+        """
         if self.current.version != UNWRITTEN:
-            return self
+            is_of_its_time = self.at(instant).version == self.current.version
+            return self if is_of_its_time else replace(self, stated={**self.stated, instant: self.current.version})
         numbered = replace(self.current, version=int(instant))
         return replace(self, versions=(*self.versions[:-1], numbered), current=numbered)
 
