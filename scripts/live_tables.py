@@ -24,9 +24,7 @@ def main(first: int = 0, last: int = 100, steps: int = 35) -> int:
             failed.append(seed)
             print(f"table {seed}:\n{traceback.format_exc()}", flush=True)
     lives, seconds = last - first, time.process_time() - begun
-    print(
-        f"{lives} tables, {lives * steps} steps, {refused} refused by name, {len(failed)} failed: {failed}; {seconds:.0f} s of processor time"
-    )
+    print(f"{lives} tables of {steps} steps, {refused} refused by name; {seconds:.0f} s of processor time; failed: {failed}")
     return bool(failed)
 
 
