@@ -13,7 +13,7 @@ from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.timeline.moved_timeline import moved_path
+from pyhudi.timeline.moved_timeline import InstantMovedError, TimelineMovedError, moved_path, raise_if_moved
 from pyhudi.timeline.timeline import Timeline
 
 _Payload = TypeVar("_Payload")
@@ -50,7 +50,8 @@ def read_details(storage: Storage, config: TableConfig, timeline: Timeline, inst
     """Return what an instant of a timeline says, from the archive when it is there by now, or where an upgrade has moved it.
 
     Raises:
-        FileNotFoundError: there is no such file, and the archive is not known or does not hold the instant.
+        FileNotFoundError: there is no such file, and the archive is not known or does not hold the instant; an `InstantMovedError` where
+            the table became another one since its properties were read.
     """
     try:
         return read_bytes(storage, config, instant)
@@ -58,9 +59,20 @@ def read_details(storage: Storage, config: TableConfig, timeline: Timeline, inst
         path = moved_path(storage, config, instant)
         if path is not None:
             return storage.read(path, max_bytes=MAX_ACTION_FILE_BYTES)
-        if timeline.archive is None:
+        try:
+            if timeline.archive is None:
+                raise
+            return timeline.archive.content(instant)
+        except FileNotFoundError:
+            _raise_if_moved(storage, config)
             raise
-        return timeline.archive.content(instant)
+
+
+def _raise_if_moved(storage: Storage, config: TableConfig) -> None:
+    try:
+        raise_if_moved(storage, config)
+    except TimelineMovedError as moved:
+        raise InstantMovedError(str(moved)) from None
 
 
 def load_commit_metadata(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> CommitMetadata:

@@ -32,6 +32,12 @@ class TimelineMovedError(ConflictError):
     """The table was upgraded or downgraded between the reading of its properties and that of its timeline."""
 
 
+class InstantMovedError(TimelineMovedError, FileNotFoundError):
+    """The file of an instant is not where it was, nor among those of the table as it is now: another table took the path, or whoever moved
+    the timeline rolled the instant back. Readers that do without the file go on.
+    """
+
+
 def check_not_moved(storage: Storage, config: TableConfig, names: Collection[str]) -> None:
     """Check a listing of a timeline's folder against an upgrade or downgrade that runs concurrently with this reader.
 

@@ -47,8 +47,9 @@ def test_files_of_instants_are_found_where_an_upgrade_has_moved_them(storage, la
     store(storage, LAYOUT_2)
     storage.create(f".hoodie/timeline/{LATER}_{LATER}.commit", b"other")
     assert moved_path(storage, layout_1, DONE) is None
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match="moved from version 6 to 9 while it was read; open it again") as raised:
         read_details(storage, layout_1, timeline, DONE)
+    assert isinstance(raised.value, TimelineMovedError)
     storage.create(f".hoodie/timeline/{TIME}_{LATER}.commit", b"content")
     assert moved_path(storage, layout_1, DONE) == f".hoodie/timeline/{TIME}_{LATER}.commit"
     assert read_details(storage, layout_1, timeline, DONE) == b"content"
