@@ -57,6 +57,12 @@ def _deduplicate(table: HudiTable, options: Mapping[str, str], values: Mapping[s
     return (done,)
 
 
+def _plan(table: HudiTable, _: Mapping[str, str], values: Mapping[str, Any]) -> Sequence[TableResult]:
+    return table.services.repair_clustering_plan(
+        values["instant"], values["file"], dry_run=values["dry_run"], backup=not values["no_backup"], allow_empty=values["allow_empty"]
+    )
+
+
 _NO_PARTITIONS: Final = "there are no partitions"
 repair.add_command(
     table_command(
@@ -84,6 +90,20 @@ repair.add_command(
             click.Option(["--include-writes"], is_flag=True, help="Commits and deltacommits too; their rows were never visible."),
         ),
         nothing="nothing has been inflight for so long",
+    )
+)
+repair.add_command(
+    table_command(
+        "clustering-plan",
+        "Take files that cannot be read out of the plan of a clustering that has not begun.",
+        _plan,
+        flags=(
+            click.Option(["--instant"], required=True, help="The requested time of the clustering."),
+            click.Option(["--file"], multiple=True, help="A file whose slice leaves the plan; without any, those that are not readable."),
+            click.Option(["--no-backup"], is_flag=True, help="Store no copy of the plan as it was."),
+            click.Option(["--allow-empty"], is_flag=True, help="The plan may lose all its slices."),
+        ),
+        nothing="all base files of the plan are readable",
     )
 )
 repair.add_command(

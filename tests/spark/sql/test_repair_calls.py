@@ -53,6 +53,27 @@ def test_metafiles_are_added_and_migrated(trips):
     assert len(trips("SELECT * FROM trips")) == 3
 
 
+def test_files_leave_the_plan_of_a_clustering(trips):
+    trips.table("trips").insert([{"id": 2, "name": "bob", "city": "oslo"}], options={"hoodie.parquet.small.file.limit": "0"})
+    options = "hoodie.clustering.plan.strategy.single.group.clustering.enabled=true"
+    trips(f"CALL run_clustering(table => 'trips', op => 'schedule', options => '{options}')")
+    instant = trips.table("trips").history().to_pylist()[-1]["requested"]
+    name = next(row["base_file"] for row in trips.table("trips").inspect.slices().to_pylist())
+    call = f"CALL repair_clustering_plan(table => 'trips', instant => '{instant}'"
+    assert trips(f"{call})") == []
+    assert trips(f"{call}, invalid_parquet_files => '{name}')") == [(instant, name, "WOULD_REMOVE_FROM_PLAN", False, "USER_REQUESTED")]
+    for wrong, says in (
+        ("op => 'prune'", "it can be delete"),
+        ("op => 'delete'", "needs invalid_parquet_files"),
+        ("need_delete => true", "not served"),
+    ):
+        with pytest.raises(HudiError, match=says):
+            trips(f"{call}, {wrong})")
+    (row,) = trips(f"{call}, op => 'delete', invalid_parquet_files => '{name}', dry_run => false)")
+    assert row == (instant, name, "REMOVED_FROM_PLAN", False, "USER_REQUESTED")
+    assert len(trips("SELECT * FROM trips")) == 3
+
+
 def test_what_became_of_a_file_is_shown(trips):
     table = trips.table("trips")
     name = next(one.name for one in table.storage.list("city=oslo") if one.name.endswith(".parquet"))

@@ -163,6 +163,22 @@ def repair_clean_files(storage: Storage) -> object:
     return services.repair_clean_files(), services.clean(options=KEEP_ONE, engine=ONE_THREAD)
 
 
+def with_planned_clustering(driver: Driver) -> tuple[MemoryStorage, Oracle, Oracle]:
+    """A clustering of both partitions that no process has begun to run."""
+    storage, oracle = stored_table(driver)
+    table_of(storage).services.cluster(mode="schedule", options=SINGLE, engine=ONE_THREAD)
+    return storage, oracle, oracle
+
+
+def repair_plan_and_run(storage: Storage) -> object:
+    """Take a file out of the plan, unless that has been done, and run the rest of it."""
+    table = table_of(storage)
+    name = next(row["base_file"] for row in table.inspect.slices().to_pylist() if row["partition_path"] == "oslo" and row["latest"])
+    pending = [row["requested"] for row in table.history().to_pylist() if row["state"] == "requested"]
+    repaired = [table.services.repair_clustering_plan(instant, [name]) for instant in pending]
+    return repaired, table.services.cluster(mode="execute", engine=ONE_THREAD)
+
+
 def timeline_folder(storage: Storage) -> str:
     return ".hoodie" if table_of(storage).config.version == 6 else ".hoodie/timeline"
 
@@ -222,6 +238,7 @@ ACTIONS = {
     "properties": Maintenance(unchanged, overwrite_properties),
     "migrated metafiles": Maintenance(unchanged, lambda storage: table_of(storage).services.migrate_partition_metafiles()),
     "empty clean files": Maintenance(with_empty_clean, repair_clean_files),
+    "plan of a clustering": Maintenance(with_planned_clustering, repair_plan_and_run),
     "revert of a service": Maintenance(with_inflight_service, revert_and_run),
     "restore taken up again": Maintenance(with_restore_due, take_up_restore),
     "table type": Maintenance(unchanged, change_type),

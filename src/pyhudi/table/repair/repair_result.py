@@ -85,6 +85,31 @@ class CleanFilesRepair(ShownResult):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class PlanRepair(ShownResult):
+    """A file whose slice was, or would be, taken out of the plan of a clustering.
+
+    Attributes:
+        instant: the requested time of the clustering.
+        path: the file, as it was asked for, or in the table.
+        action: `would be removed` (a dry run), `removed` or `not in the plan`.
+        reason: `asked for` or `not readable`.
+    """
+
+    instant: str
+    path: str
+    action: str
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return its attributes by name, for JSON."""
+        return dataclasses.asdict(self)
+
+    def __str__(self) -> str:
+        """Say in a line what is done."""
+        return f"'{self.path}' of clustering {self.instant}: {self.action} ({self.reason})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class StaleInstant(ShownResult):
     """A pending action that is older than the age that was asked for.
 

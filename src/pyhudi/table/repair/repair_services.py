@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.progress import progress_bar
 from pyhudi.service.service_engine import Progress
 from pyhudi.table.repair.audit_services import AuditServices
+from pyhudi.table.repair.clustering_plan_repair import PlanRepairRequest, repair_clustering_plan
 from pyhudi.table.repair.deduplicate import DeduplicationArguments, deduplicate
 from pyhudi.table.repair.empty_clean_files import remove_empty_clean_files
 from pyhudi.table.repair.overwrite_properties import overwrite_properties
 from pyhudi.table.repair.partition_metafiles import add_partition_metafiles, migrate_partition_metafiles
-from pyhudi.table.repair.repair_result import CleanFilesRepair, DeduplicationResult, PartitionRepair, PropertyChange
+from pyhudi.table.repair.repair_result import CleanFilesRepair, DeduplicationResult, PartitionRepair, PlanRepair, PropertyChange
 from pyhudi.txn.locked_table import locked_table
 
 
@@ -91,6 +92,39 @@ class RepairServices(AuditServices):
         """
         with locked_table(self.storage, self.wait_s, self.clock, self.ids) as table:
             return remove_empty_clean_files(table, dry_run=dry_run)
+
+    @progress_bar("repair")
+    def repair_clustering_plan(
+        self, instant: str, files: Sequence[str] = (), *, dry_run: bool = False, backup: bool = True, allow_empty: bool = False
+    ) -> tuple[PlanRepair, ...]:
+        """Take file slices whose files cannot be read out of the plan of a clustering that has not begun, so that the others are clustered.
+
+        The files stay: a commit names them, and readers need them or a copy in their place.
+
+        Args:
+            instant: the requested time of the clustering.
+            files: paths or names of files whose slices leave the plan; without any, base files that are missing or have no Parquet footer.
+            dry_run: only return what would be done.
+            backup: store the plan as it was below `.hoodie/.repair`.
+            allow_empty: the plan may lose all its slices.
+
+        Returns:
+            One result for each file.
+
+        Raises:
+            UsageError: there is no such clustering, it has begun to run, or nothing would be left of its plan.
+            UnsupportedError: it resizes buckets.
+            ConflictError: another process clusters the table.
+            CorruptTableError: the plan itself is damaged.
+
+        Example:
+            >>> joins = {"hoodie.clustering.plan.strategy.single.group.clustering.enabled": "true"}
+            >>> planned = table.services.cluster(mode="schedule", options=joins)
+            >>> table.services.repair_clustering_plan(planned[0].instant, dry_run=True)
+            ()
+        """
+        request = PlanRepairRequest(instant, tuple(dict.fromkeys(files)), dry_run, backup, allow_empty)
+        return repair_clustering_plan(self.storage, self.clock, self.ids, request, self.wait_s)
 
     def overwrite_properties(self, new: Mapping[str, str] | bytes, *, dry_run: bool = False) -> tuple[PropertyChange, ...]:
         """Replace all properties of the table; the old ones may be damaged.

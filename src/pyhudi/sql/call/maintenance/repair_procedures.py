@@ -1,7 +1,8 @@
 """Procedures that repair a table.
 
 Rules: `RepairAddpartitionmetaProcedure`, `RepairMigratePartitionMetaProcedure`, `RepairOverwriteHoodiePropsProcedure`,
-`RepairCorruptedCleanFilesProcedure`, `RepairDeduplicateProcedure`. The dry run of `repair_migrate_partition_meta` changes no property.
+`RepairCorruptedCleanFilesProcedure`, `RepairDeduplicateProcedure`, `RepairClusteringPlanProcedure`. The dry run of
+`repair_migrate_partition_meta` changes no property.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from pyhudi.errors import OptionError, UnsupportedError, UsageError
 from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
+from pyhudi.sql.call.service_call import TABLE
 from pyhudi.storage.named_files import read_named_file
 
 
@@ -43,6 +46,32 @@ def _deduplicate(call: ProcedureCall) -> Iterator[Row]:
     yield (f"Deduplicated files placed in: {output if dry_run else path}.",)
 
 
+def _repair_plan(call: ProcedureCall) -> Iterator[Row]:
+    files = [one.strip() for one in str(call.text("invalid_parquet_files") or "").split(",") if one.strip()]
+    operation = str(call.text("op") or "").strip().lower() or ("delete" if files else "validate_delete")
+    if operation not in _OPERATIONS:
+        raise OptionError(f"CALL repair_clustering_plan: op is '{operation}'; it can be {', '.join(_OPERATIONS)}")
+    if (operation == "delete") != bool(files):
+        raise UsageError("CALL repair_clustering_plan: op => 'delete' needs invalid_parquet_files, and no other operation takes them.")
+    if call.flag("need_delete"):
+        raise UnsupportedError(
+            "CALL repair_clustering_plan: need_delete => true is not served: commits name the files, and without them reads fail."
+            " Leave it out, and restore the files from a copy."
+        )
+    services, instant, dry_run = call.open_for_writing().services, str(call.text("instant")), call.flag("dry_run")
+    done = services.repair_clustering_plan(
+        instant, files, dry_run=dry_run, backup=call.flag("backup"), allow_empty=call.flag("allow_empty_plan")
+    )
+    for one in done:
+        yield one.instant, one.path, _PLAN_ACTIONS[one.action], False, "USER_REQUESTED" if files else "NOT_PARQUET_FILE"
+
+
+_OPERATIONS: Final = ("delete", "validate_delete", "checkanddelete")
+_PLAN_ACTIONS: Final = {
+    "would be removed": "WOULD_REMOVE_FROM_PLAN",
+    "removed": "REMOVED_FROM_PLAN",
+    "not in the plan": "NOT_FOUND_IN_PLAN",
+}
 _TABLE: Final = Parameter("table", default=REQUIRED)
 _DRY_RUN: Final = Parameter("dry_run", "boolean", default=True)
 
@@ -74,6 +103,24 @@ PROCEDURES: Final = (
         (_TABLE,),
         (Column("result", "boolean"),),
         _repair_clean_files,
+    ),
+    Procedure(
+        "repair_clustering_plan",
+        "Takes files that cannot be read out of the plan of a clustering.",
+        (
+            *TABLE,
+            Parameter("instant", default=REQUIRED),
+            Parameter("op"),
+            Parameter("invalid_parquet_files", default=""),
+            Parameter("validation_parallelism", "int", 100),
+            Parameter("need_delete", "boolean", default=False),
+            _DRY_RUN,
+            Parameter("backup", "boolean", default=True),
+            Parameter("allow_empty_plan", "boolean", default=False),
+            Parameter("options", default=""),
+        ),
+        (Column("instant"), Column("path"), Column("action"), Column("deleted", "boolean"), Column("reason")),
+        _repair_plan,
     ),
     Procedure(
         "repair_deduplicate",
