@@ -41,7 +41,14 @@ if TYPE_CHECKING:
     from pyhudi.table.find_tables import list_tables
     from pyhudi.table.hudi_table import HudiTable
     from pyhudi.table.inspect.file_status import FileHistory
-    from pyhudi.table.repair.repair_result import CleanFilesRepair, DeduplicationResult, PartitionRepair, PropertyChange, StaleInstant
+    from pyhudi.table.repair.repair_result import (
+        CleanFilesRepair,
+        DeduplicationResult,
+        PartitionRepair,
+        PlanRepair,
+        PropertyChange,
+        StaleInstant,
+    )
     from pyhudi.table.scan.table_scan import TableScan
     from pyhudi.table.version.type_table import TypeChange
     from pyhudi.write.options.bulk_partitioner import BulkInsertPartitioner, register_partitioner
@@ -74,6 +81,7 @@ __all__ = [
     "MergeBuilder",
     "MetricsReporter",
     "PartitionRepair",
+    "PlanRepair",
     "PreCommitValidator",
     "PropertyChange",
     "ProviderLock",
@@ -131,6 +139,7 @@ _MODULES = {
     "MergeBuilder": "pyhudi.table.change.merge_builder",
     "MetricsReporter": "pyhudi.service.reporting.metrics_reporter",
     "PartitionRepair": "pyhudi.table.repair.repair_result",
+    "PlanRepair": "pyhudi.table.repair.repair_result",
     "PreCommitValidator": "pyhudi.write.options.validators",
     "PropertyChange": "pyhudi.table.repair.repair_result",
     "ProviderLock": "pyhudi.locks.lock_provider",

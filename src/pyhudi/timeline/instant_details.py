@@ -71,8 +71,8 @@ def read_details(storage: Storage, config: TableConfig, timeline: Timeline, inst
 def _raise_if_moved(storage: Storage, config: TableConfig) -> None:
     try:
         raise_if_moved(storage, config)
-    except TimelineMovedError as moved:
-        raise InstantMovedError(str(moved)) from None
+    except TimelineMovedError as error:
+        raise InstantMovedError(str(error)) from None
 
 
 def load_commit_metadata(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant) -> CommitMetadata:
