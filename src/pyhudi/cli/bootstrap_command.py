@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import click
 
-from pyhudi.cli.job_flags import options_of_file
+from pyhudi.cli.job_flags import PATH, options_of_file
 from pyhudi.cli.shared.error_report import note_table
 from pyhudi.cli.shared.options_text import pairs
 from pyhudi.errors import UnsupportedError, UsageError
@@ -73,7 +73,7 @@ def _options() -> list[click.Parameter]:
     unused = [click.Option([*flags, _parameter(flags)], help="No effect.") for flags in _UNUSED]
     refused = [click.Option([*flags, _parameter(flags)], hidden=True) for flags in _REFUSED]
     return [
-        click.Argument(["path"], required=False, callback=note_table, is_eager=True),
+        *PATH,
         *values,
         *switches,
         click.Option(

@@ -104,18 +104,17 @@ class _Commands(CommandGroup):
             with without_progress() if silent else contextlib.nullcontext():
                 return super().invoke(context)
         except HudiError as error:
-            code, sentence = _MISUSED if isinstance(error, UsageError) else _FAILED, str(error) if as_json else f"error: {error}"
-            report_error(context, type(error).__name__, sentence, code, notes=getattr(error, "__notes__", []), as_json=as_json)
+            code = _MISUSED if isinstance(error, UsageError) else _FAILED
+            report_error(context, type(error).__name__, str(error), code, notes=getattr(error, "__notes__", []), as_json=as_json)
             context.exit(code)
         except ImportError as error:
             if (error.name or "").partition(".")[0] != "pyspark" or context.invoked_subcommand == _SCRIPTS:
                 raise  # a script's own imports are the script's own error
             problem = importlib.import_module("pyhudi.spark.pyspark_release").problem_of_pyspark(f"pyhudi {context.invoked_subcommand}")
-            sentence = str(problem or error) if as_json else f"error: {problem or error}"
-            report_error(context, type(error).__name__, sentence, _FAILED, as_json=as_json)
+            report_error(context, type(error).__name__, str(problem or error), _FAILED, as_json=as_json)
             context.exit(_FAILED)
         except KeyboardInterrupt:
-            report_error(context, "KeyboardInterrupt", "interrupted", _INTERRUPTED, as_json=as_json)
+            report_error(context, "KeyboardInterrupt", "interrupted", _INTERRUPTED, lead="", as_json=as_json)
             context.exit(_INTERRUPTED)
         except click.ClickException as error:
             if not as_json:

@@ -20,7 +20,7 @@ from pyhudi.spec.notebook_html import ShownResult
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.timeline import Timeline
-from pyhudi.txn.locked_table import LockedTable
+from pyhudi.txn.locked_table import LockedTable, TableState
 
 PLANNED: Final = "planned"
 REQUESTED: Final = "requested"
@@ -178,7 +178,7 @@ class TableService(ABC, Generic[Plan, Work, Outcome, Result]):
         raise UsageError(f"{instant.action} {instant.requested} of table {table.storage.uri} cannot be cancelled; run it instead.")
 
 
-def find_instant(table: LockedTable, requested: str, noun: str, is_pending: Callable[[Instant], bool]) -> Instant:
+def find_instant(table: TableState, requested: str, noun: str, is_pending: Callable[[Instant], bool]) -> Instant:
     """Return the instant of a requested time that a service can run; `noun` names the service.
 
     Raises:

@@ -10,7 +10,7 @@ import logging
 import re
 import threading
 import time
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Protocol
 
 from pyhudi.errors import CorruptTableError, OptionError, UnsupportedError
@@ -44,6 +44,16 @@ def time_before(now: datetime, *, seconds: int) -> datetime:
     """
     age = now - _UNIX_EPOCH.replace(tzinfo=now.tzinfo)
     return now - (timedelta(seconds=seconds) if seconds < age.total_seconds() else age)
+
+
+def day_before(day: date, *, days: int) -> date:
+    """Return the day so long before another one, but none before the first that dates know, for the same reason.
+
+    Example:
+        >>> day_before(date(2026, 1, 2), days=1), day_before(date(2026, 1, 2), days=10**9)
+        (datetime.date(2026, 1, 1), datetime.date(1, 1, 1))
+    """
+    return date.fromordinal(max(1, day.toordinal() - days))
 
 
 class Clock(Protocol):

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
+from pyhudi.codec.actions.plan_codec import encode_clustering_plan
 from pyhudi.errors import ConflictError, CorruptTableError, UnsupportedError, UsageError
+from pyhudi.service.clustering.rewrite_settings import LAYOUT
+from pyhudi.spec.actions.clustering import Strategy
+from pyhudi.spec.instant import Action, Instant, State
+from pyhudi.timeline.instant_details import instant_path
+from pyhudi.timeline.pending_clustering import pending_clustering
 
 OPTIONS = {"hoodie.parquet.small.file.limit": "0"}
 JOINS = {"hoodie.clustering.plan.strategy.single.group.clustering.enabled": "true"}
@@ -93,6 +100,16 @@ def test_a_clustering_that_is_none_or_has_begun_is_refused(table: HudiTable) -> 
     table.storage.create(f".hoodie/timeline/{instant}.clustering.inflight", b"")
     with pytest.raises(UsageError, match=r"has begun to run: first .*services\.revert"):
         table.services.repair_clustering_plan(instant)
+
+
+def test_a_plan_with_an_unknown_layout_is_damaged(table: HudiTable) -> None:
+    instant = Instant(planned(table), Action.CLUSTERING, State.REQUESTED)
+    plan = pending_clustering(table.storage, table.config, instant)
+    assert plan is not None
+    damaged = replace(plan, strategy=Strategy("any", {LAYOUT: "spiral"}))
+    table.storage.replace(instant_path(table.config, instant), encode_clustering_plan(damaged, sync=bytes(16)))
+    with pytest.raises(CorruptTableError, match=r"plan of clustering .* is damaged"):
+        table.services.repair_clustering_plan(instant.requested)
 
 
 def test_a_plan_that_resizes_buckets_is_refused(tmp_path: Path) -> None:

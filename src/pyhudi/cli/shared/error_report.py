@@ -26,7 +26,9 @@ def note_table(context: click.Context, parameter: click.Parameter, value: str | 
 path_argument: Final = click.argument("path", callback=note_table, is_eager=True)
 
 
-def report_error(context: click.Context, kind: str, message: str, exit_code: int, *, notes: Sequence[str] = (), as_json: bool) -> None:
+def report_error(
+    context: click.Context, kind: str, message: str, exit_code: int, *, notes: Sequence[str] = (), lead: str = "error: ", as_json: bool
+) -> None:
     """Print an error.
 
     Args:
@@ -35,10 +37,11 @@ def report_error(context: click.Context, kind: str, message: str, exit_code: int
         message: what is wrong.
         exit_code: what the command ends with.
         notes: further sentences.
+        lead: what a sentence begins with.
         as_json: whether to print a JSON object.
     """
     if not as_json:
-        click.echo("\n".join([message, *notes]), err=True)
+        click.echo("\n".join([f"{lead}{message}", *notes]), err=True)
         return
     error = {
         "error": kind,

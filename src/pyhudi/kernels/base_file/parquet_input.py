@@ -47,6 +47,15 @@ def open_parquet(storage: Storage, path: str) -> Iterator[pq.ParquetFile]:
         yield pq.ParquetFile(source, page_checksum_verification=True)
 
 
+def has_footer(storage: Storage, path: str) -> bool:
+    """Tell whether a file is there and has the footer of a Parquet file; its pages are not read."""
+    try:
+        with open_parquet(storage, path):
+            return True
+    except CorruptTableError:
+        return False
+
+
 @contextmanager
 def open_fragment(storage: Storage, path: str) -> Iterator[ds.ParquetFileFragment]:
     """Open a Parquet file for scans, which read row groups side by side; only its footer is read at once.

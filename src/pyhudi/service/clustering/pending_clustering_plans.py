@@ -1,4 +1,4 @@
-"""Pending clusterings that resize buckets of consistent hashing, and their plans, checked: plans are untrusted."""
+"""Pending clusterings and their plans, checked: plans are untrusted."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pyhudi.codec.actions.plan_codec import encode_clustering_plan
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.index.bucket_resizing import Node, parse_nodes
 from pyhudi.service.clustering.resize_plan import NODES, NUMBER, PARTITION
+from pyhudi.service.clustering.rewrite_plan import RewritePlan, parse_plan
 from pyhudi.service.clustering.rewrite_settings import SORT_COLUMNS
 from pyhudi.service.plan_sources import with_clustering_sources
 from pyhudi.spec.actions.clustering import ClusteringGroup, ClusteringPlan
@@ -19,7 +20,7 @@ from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.pending_clustering import damaged_plan_error, pending_clustering
 from pyhudi.timeline.timeline import Timeline
-from pyhudi.txn.locked_table import LockedTable
+from pyhudi.txn.locked_table import LockedTable, TableState
 from pyhudi.txn.metadata_updates import time_of_service
 
 
@@ -85,6 +86,22 @@ def load_resize_plan(table: LockedTable, instant: Instant) -> ResizePlan:
     try:
         return ResizePlan(groups_of(plan), plan)
     except (CorruptTableError, ValueError, KeyError) as error:
+        raise damaged_plan_error(table.storage, table.config, instant, error) from None
+
+
+def load_rewrite_plan(table: TableState, instant: Instant) -> RewritePlan:
+    """Return what the plan of a pending clustering rewrites.
+
+    Raises:
+        CorruptTableError: it is damaged, or leads out of the table.
+        UnsupportedError: it has slices that this release does not rewrite.
+    """
+    plan = pending_clustering(table.storage, table.config, instant)
+    if plan is None:
+        raise CorruptTableError(f"the plan of {instant.action} {instant.requested} of table {table.storage.uri} is missing.")
+    try:
+        return parse_plan(plan)
+    except (CorruptTableError, ValueError) as error:
         raise damaged_plan_error(table.storage, table.config, instant, error) from None
 
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pyhudi.errors import ConflictError, CorruptTableError
+from pyhudi.errors import ConflictError
 from pyhudi.fsview.checked_logs import with_checksums
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.kernels.base_file.base_file import RecordContext
@@ -25,9 +25,9 @@ from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.read.snapshot.read_schema import table_schema
 from pyhudi.service.clustering.clustering_result import ClusteringResult, completed, planned_rewrite
 from pyhudi.service.clustering.clustering_settings import ClusteringSettings
-from pyhudi.service.clustering.pending_clustering_plans import pending_clusterings, request_clustering
+from pyhudi.service.clustering.pending_clustering_plans import load_rewrite_plan, pending_clusterings, request_clustering
 from pyhudi.service.clustering.plan_rewrite import check_sort_columns, plan_rewrite
-from pyhudi.service.clustering.rewrite_plan import RewriteGroup, RewritePlan, parse_plan
+from pyhudi.service.clustering.rewrite_plan import RewriteGroup, RewritePlan
 from pyhudi.service.clustering.rewrite_settings import STREAM_COPY
 from pyhudi.service.rewrite_commit import check_inflight, commit_rewrite, paths_of
 from pyhudi.service.rollback.rollback_service_run import delete_run, is_untouched
@@ -39,7 +39,6 @@ from pyhudi.spec.files.file_names import parse_base_file_name
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
-from pyhudi.timeline.pending_clustering import damaged_plan_error, pending_clustering
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.conflicts.pending_ingestion import check_ingestion
 from pyhudi.txn.locked_table import LockedTable
@@ -85,13 +84,7 @@ class GroupRewriting(TableService[RewritePlan, StartedRewrite, list[TaskResult],
             CorruptTableError: it is damaged, or leads out of the table.
             UnsupportedError: it has slices that this release does not rewrite.
         """
-        content = pending_clustering(table.storage, table.config, instant)
-        if content is None:
-            raise CorruptTableError(f"the plan of {instant.action} {instant.requested} of table {table.storage.uri} is missing.")
-        try:
-            return parse_plan(content)
-        except (CorruptTableError, ValueError) as error:
-            raise damaged_plan_error(table.storage, table.config, instant, error) from None
+        return load_rewrite_plan(table, instant)
 
     def start(self, table: LockedTable, instant: Instant, plan: RewritePlan, runner: ServiceRunner) -> StartedRewrite:
         """Roll back what an earlier run left, check that the slices of the plan are the newest, and put the rewriting inflight.

@@ -13,6 +13,7 @@ from datetime import date
 
 from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.spec.actions.compaction import TOTAL_IO_MB, TOTAL_LOG_FILES_SIZE, CompactionOperation
+from pyhudi.timeline.clock import day_before
 
 DEFAULT_STRATEGY = "org.apache.hudi.table.action.compact.strategy.LogFileSizeBasedCompactionStrategy"
 _DAY = re.compile(r"(\d{4})[/-](\d{1,2})[/-](\d{1,2})")
@@ -129,7 +130,7 @@ def _latest_day_first_within_io(operations: Operations, limits: StrategyLimits) 
 
 
 def _since(limits: StrategyLimits) -> date:
-    return date.fromordinal(max(1, limits.today.toordinal() - limits.target_partitions))
+    return day_before(limits.today, days=limits.target_partitions)
 
 
 def _recent_days(paths: Paths, limits: StrategyLimits) -> Paths:

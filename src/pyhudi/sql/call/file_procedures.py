@@ -13,9 +13,9 @@ from typing import Final
 
 import numpy as np
 
-from pyhudi.errors import CorruptTableError, UsageError
+from pyhudi.errors import UsageError
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.kernels.base_file.parquet_input import open_parquet
+from pyhudi.kernels.base_file.parquet_input import has_footer
 from pyhudi.spark.scan.file_index import hadoop_base
 from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.spec.files.file_names import parse_base_file_name
@@ -158,7 +158,7 @@ def _invalid_parquet(call: ProcedureCall) -> Iterator[Row]:
             f"CALL {call.procedure.name}: needDelete => true deletes files that commits name, and with them rows; look at those that are"
             " listed, and roll their commits back."
         )
-    matches = (path for path in _parquet_files(storage, "", partitions, instants) if not _is_readable(storage, path))
+    matches = (path for path in _parquet_files(storage, "", partitions, instants) if not has_footer(storage, path))
     return ((f"{hadoop_base(storage)}/{path}",) for path in itertools.islice(matches, call.number("limit")))
 
 
@@ -172,14 +172,6 @@ def _parquet_files(storage: Storage, folder: str, partitions: Sequence[str], ins
         if name is None or (partitions and folder not in partitions) or (instants and name.instant not in instants):
             continue
         yield status.path
-
-
-def _is_readable(storage: Storage, path: str) -> bool:
-    try:
-        with open_parquet(storage, path):
-            return True
-    except CorruptTableError:
-        return False
 
 
 def _path_detail(call: ProcedureCall) -> Iterator[Row]:

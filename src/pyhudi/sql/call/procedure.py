@@ -93,8 +93,7 @@ class ProcedureCall:
 
     def open(self) -> HudiTable:
         """Open the table that `table`, or else `path`, names; errors as in `entry`."""
-        entry = self.entry()
-        return HudiTable.open(str(self.arguments["path"]) if entry is None else entry.location)
+        return HudiTable.open(self._path())
 
     def open_for_writing(self) -> HudiTable:
         """Open the table as `open` does, with the lock provider that the options of writes name: for procedures that take no options.
@@ -103,10 +102,14 @@ class ProcedureCall:
             OptionError: an option of the lock provider, or the concurrency mode, is wrong.
             UnsupportedError: the provider is not served, or the table cannot be written in the mode that is stated.
         """
-        entry, options = self.entry(), resolve(self.options())
-        table = HudiTable.open(str(self.arguments["path"]) if entry is None else entry.location, options_of_lock(options))
+        options = resolve(self.options())
+        table = HudiTable.open(self._path(), options_of_lock(options))
         check_mode(options, table.config)
         return table
+
+    def _path(self) -> str:
+        entry = self.entry()
+        return str(self.arguments["path"]) if entry is None else entry.location
 
     def options(self) -> dict[str, str]:
         """Return the `hoodie.*` options that hold for writes to the table, those of the argument `options` (`k=v,k=v`) first."""

@@ -13,17 +13,18 @@ from functools import partial
 
 from pyhudi.codec.actions.plan_codec import encode_clustering_plan
 from pyhudi.engine.local_engine import LocalEngine
-from pyhudi.errors import CorruptTableError, UnsupportedError, UsageError
-from pyhudi.kernels.base_file.parquet_input import open_parquet
+from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.kernels.base_file.parquet_input import has_footer
 from pyhudi.locks.exclusive_service import exclusive_service
-from pyhudi.service.clustering.rewrite_plan import parse_plan
+from pyhudi.service.clustering.pending_clustering_plans import load_rewrite_plan, pending_clusterings
+from pyhudi.service.table_service import find_instant
 from pyhudi.spec.actions.clustering import ClusteringPlan, ClusteringSlice
 from pyhudi.spec.instant import Instant, State
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.table.repair.repair_result import PlanRepair
 from pyhudi.timeline.clock import Clock
 from pyhudi.timeline.instant_details import instant_path, read_bytes
-from pyhudi.timeline.pending_clustering import damaged_plan_error, pending_clustering, resizes_buckets
+from pyhudi.timeline.pending_clustering import resizes_buckets
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked_table import LockedTable, TableState, locked_table, table_state
 
@@ -61,21 +62,16 @@ def repair_clustering_plan(storage: Storage, clock: Clock, ids: Ids, request: Pl
 
 def _requested_plan(state: TableState, requested: str) -> tuple[Instant, ClusteringPlan]:
     """Return a pending clustering that no process has begun to run, and its plan."""
-    instant = next((one for one in state.timeline.pending() if one.requested == requested), None)
-    plan = None if instant is None else pending_clustering(state.storage, state.config, instant)
-    if instant is None or plan is None:
-        raise UsageError(f"there is no pending clustering {requested} of table {state.storage.uri}; look at table.history().")
+    pending = pending_clusterings(state.storage, state.config, state.timeline)
+    instant = find_instant(state, requested, "clustering", pending.__contains__)
     where = f"{instant.action} {requested} of table {state.storage.uri}"
     if instant.state is not State.REQUESTED:
         raise UsageError(f"{where} has begun to run: first delete what that run wrote, by table.services.revert('{requested}').")
+    plan = load_rewrite_plan(state, instant).content
     if resizes_buckets(plan):
         raise UnsupportedError(
             f"{where} resizes buckets, of which none can be left out. Roll it back: table.services.rollback('{requested}')."
         )
-    try:
-        parse_plan(plan)
-    except CorruptTableError as error:
-        raise damaged_plan_error(state.storage, state.config, instant, error) from error
     return instant, plan
 
 
@@ -91,16 +87,8 @@ def _names(file_slice: ClusteringSlice) -> frozenset[str]:
 def _unreadable(storage: Storage, plan: ClusteringPlan) -> tuple[str, ...]:
     """Return the paths of the base files of a plan that are missing or have no Parquet footer."""
     paths = [f"{one.partition_path or ''}/{posixpath.basename(one.data_file)}".lstrip("/") for one in _slices(plan) if one.data_file]
-    readable = LocalEngine().run(partial(_is_readable, storage), paths)
+    readable = LocalEngine().run(partial(has_footer, storage), paths)
     return tuple(path for path, is_readable in zip(paths, readable, strict=True) if not is_readable)
-
-
-def _is_readable(storage: Storage, path: str) -> bool:
-    try:
-        with open_parquet(storage, path):
-            return True
-    except CorruptTableError:
-        return False
 
 
 def _without(plan: ClusteringPlan, files: Collection[str]) -> ClusteringPlan:

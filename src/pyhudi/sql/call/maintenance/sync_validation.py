@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -16,6 +15,7 @@ from pyhudi.sync.hive_server import quoted
 from pyhudi.sync.server_client import ServerClient, connect_server
 from pyhudi.sync.sync_settings import JDBC_URL
 from pyhudi.table.hudi_table import HudiTable
+from pyhudi.timeline.clock import day_before
 from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline.load_timeline import load_timeline
 
@@ -85,7 +85,7 @@ def _condition(call: ProcedureCall, table: HudiTable) -> str:
     if not table.config.partition_fields:
         raise UsageError(f"CALL {call.procedure.name}: mode => '{_LATEST}' is for tables with partitions, {table.config.name} has none.")
     last = table.clock.now().date()
-    first = datetime.date.fromordinal(max(1, last.toordinal() - call.number("partition_cnt")))
+    first = day_before(last, days=call.number("partition_cnt"))
     column = quoted(table.config.partition_fields[0])
     return f" WHERE {column} > '{first}' AND {column} <= '{last}'"
 
