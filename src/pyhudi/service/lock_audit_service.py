@@ -6,11 +6,10 @@ Rules: `SetAuditLockProcedure`, `ShowAuditLockStatusProcedure`, `ValidateAuditLo
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from pyhudi.errors import UsageError
 from pyhudi.locks.lock_audit import AUDIT_FOLDER, CONFIG_FILE, SUFFIX, AuditRecord, AuditState, decode_records, encode_config, is_audited
@@ -41,10 +40,6 @@ class LockAuditStatus(ShownResult):
     audit_folder: str
     files: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return its attributes by name, for JSON."""
-        return dataclasses.asdict(self)
-
     def __str__(self) -> str:
         """Say in a line whether it is on."""
         return f"the audit of locks is {'on' if self.enabled else 'off'} ({self.config_path}); {self.files} files in {self.audit_folder}"
@@ -66,10 +61,6 @@ class LockAuditReport(ShownResult):
     transactions: int
     issues: tuple[str, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return its attributes by name, for JSON."""
-        return dataclasses.asdict(self)
-
     def __str__(self) -> str:
         """Say in a line for each issue what is wrong."""
         return "\n".join([f"{self.result}: the lock was held {self.transactions} times", *(f"  {issue}" for issue in self.issues)])
@@ -88,10 +79,6 @@ class LockAuditCleanup(ShownResult):
     files: tuple[str, ...]
     age_days: int
     dry_run: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return its attributes by name, for JSON."""
-        return dataclasses.asdict(self)
 
     def __str__(self) -> str:
         """Say in a line how many are deleted."""

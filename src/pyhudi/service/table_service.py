@@ -48,10 +48,6 @@ class ServiceResult(ShownResult):
     engine: str | None = dataclasses.field(default=None, kw_only=True)
     seconds: float = dataclasses.field(default=0.0, kw_only=True)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as values that JSON knows."""
-        return dataclasses.asdict(self)
-
     def describe(self, action: str, plan: str) -> str:
         """Return one line: the action and its state, the plan in words, and what was written if it is completed."""
         head = f"{action} {self.instant or ''} {self.state}".replace("  ", " ")

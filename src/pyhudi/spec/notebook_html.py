@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any, Final
+from typing import Any, Final, cast
 
 #: Values are cut there in notebooks: lists of partitions and files can be long.
 _MOST_CHARACTERS: Final = 300
@@ -19,9 +20,9 @@ class ShownResult(ABC):
     @abstractmethod
     def __str__(self) -> str: ...
 
-    @abstractmethod
-    def to_dict(self) -> Mapping[str, Any]:
-        """Return the fields as values that JSON knows."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return its attributes by name, for JSON."""
+        return dataclasses.asdict(cast("Any", self))  # each subclass is a dataclass
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self}>"

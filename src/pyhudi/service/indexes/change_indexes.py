@@ -12,8 +12,7 @@ import functools
 import logging
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -60,10 +59,6 @@ class IndexChange(ShownResult):
     def __str__(self) -> str:
         done = {"built": self.built, "planned": self.planned, "dropped": self.dropped}
         return "; ".join(f"{what} {', '.join(names)}" for what, names in done.items() if names) or "nothing to build"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as values that JSON knows."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

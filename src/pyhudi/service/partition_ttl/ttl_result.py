@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
-from typing import Any
 
 from pyhudi.spec.notebook_html import ShownResult
 
@@ -41,10 +39,6 @@ class TtlResult(ShownResult):
     instant: str | None
     partitions: tuple[ExpiredPartition, ...] = ()
     held_back: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return its attributes by name, for JSON."""
-        return dataclasses.asdict(self)
 
     def __str__(self) -> str:
         """Say in a few lines which partitions are dropped."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
-from typing import Any
 
 from pyhudi.spec.notebook_html import ShownResult
 
@@ -45,10 +43,6 @@ class RescalingResult(ShownResult):
     partitions: tuple[RescaledPartition, ...]
     rows: int = 0
     files: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return its attributes by name, for JSON."""
-        return dataclasses.asdict(self)
 
     def __str__(self) -> str:
         """Say in a few lines which partitions change."""

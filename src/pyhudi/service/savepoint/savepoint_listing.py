@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec.actions.savepoint import SavepointMetadata
@@ -34,10 +33,6 @@ class Savepoint(ShownResult):
     created_ms: int
     partitions: int
     files: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return its attributes by name, for JSON."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
     def __str__(self) -> str:
         """Say in a line what it is."""

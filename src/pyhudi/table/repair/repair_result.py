@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
-from typing import Any
 
 from pyhudi.spec.notebook_html import ShownResult
 
@@ -24,10 +22,6 @@ class PartitionRepair(ShownResult):
     has_text: bool
     has_base: bool
     action: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return its attributes by name, for JSON."""
-        return dataclasses.asdict(self)
 
     def __str__(self) -> str:
         """Say in a line what is done."""
@@ -49,10 +43,6 @@ class PropertyChange(ShownResult):
     old: str | None
     new: str | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return its attributes by name, for JSON."""
-        return dataclasses.asdict(self)
-
     def __str__(self) -> str:
         """Say in a line what the property was and is."""
         if self.old == self.new:
@@ -71,10 +61,6 @@ class CleanFilesRepair(ShownResult):
 
     state: str
     files: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return its attributes by name, for JSON."""
-        return dataclasses.asdict(self)
 
     def __str__(self) -> str:
         """Say in a few lines which files are removed."""
@@ -100,10 +86,6 @@ class PlanRepair(ShownResult):
     action: str
     reason: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return its attributes by name, for JSON."""
-        return dataclasses.asdict(self)
-
     def __str__(self) -> str:
         """Say in a line what is done."""
         return f"'{self.path}' of clustering {self.instant}: {self.action} ({self.reason})"
@@ -124,10 +106,6 @@ class StaleInstant(ShownResult):
     action: str
     rolled_back: bool | None
     problem: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return its attributes by name, for JSON."""
-        return dataclasses.asdict(self)
 
     def __str__(self) -> str:
         """Say in a line what became of it."""
@@ -156,10 +134,6 @@ class DeduplicationResult(ShownResult):
     surplus_rows: int
     files: tuple[str, ...]
     output: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return its attributes by name, for JSON."""
-        return dataclasses.asdict(self)
 
     def __str__(self) -> str:
         """Say in a line how many rows are removed."""
