@@ -57,7 +57,7 @@ def key_generator(config: TableConfig, *, instant: str, task_partition: int = 0)
         raise UnsupportedError(f"Table '{config.name}' has key generator {kind}; this release writes with {', '.join(_SERVED)} only.")
     if kind is KeyGeneratorType.USER_PROVIDED:
         name = config.properties.get(table_keys.KEY_GENERATOR_CLASS, "")
-        return UserKeys(name, find_key_generator(name), is_partitioned=bool(config.partition_fields))
+        return UserKeys(name, find_key_generator(name), _arranged(config, tuple(map(PartitionField, config.partition_fields))))
     layout = _layout(config, kind, int(instant[:4]))
     if not config.record_key_fields:
         return AutoKeys(instant, task_partition, layout)
@@ -94,6 +94,10 @@ def _layout(config: TableConfig, kind: KeyGeneratorType, year_now: int) -> Parti
         PartitionField(name, timestamps if part == _TIMESTAMP_PART else None, config.timestamps_as_text)
         for name, part in zip(names, parts, strict=True)
     )
+    return _arranged(config, fields)
+
+
+def _arranged(config: TableConfig, fields: tuple[PartitionField, ...]) -> PartitionLayout:
     return PartitionLayout(fields, config.hive_style, config.url_encode, config.slash_dates, config.drop_partition_columns)
 
 

@@ -91,12 +91,17 @@ class PartitionLayout:
             return ""
         slashed = [field.name for field in self.fields if field.timestamp is None] if self.slash_dates else ()
         path = build(self.names, values, hive_style=self.hive_style, url_encode=self.url_encode, slashed=slashed)
-        if self.exclusive:
-            self._check_reversible(path, values)
+        self.check_reversible(path, values)
         return path
 
-    def _check_reversible(self, path: str, values: Strings) -> None:
-        """Refuse a path from which the values could not be read again."""
+    def check_reversible(self, path: str, values: Strings) -> None:
+        """Refuse a path from which the values could not be read again, if nothing else tells them.
+
+        Raises:
+            KeyFieldError: it is such a path.
+        """
+        if not self.exclusive:
+            return
         recorded = parse(path, self.names, hive_style=self.hive_style, url_encode=self.url_encode)
         if recorded != tuple(value or None for value in values):
             raise KeyFieldError(f"partition path '{path}' tells other values than these, and the files leave the partition columns out")

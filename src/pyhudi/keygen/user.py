@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pyhudi.errors import KeyFieldError, UnsupportedError
+from pyhudi.keygen.key_generator_protocol import PartitionLayout
 from pyhudi.spec.files.partition_path import check_new
 
 Record = Mapping[str, Any]
@@ -38,7 +39,7 @@ class UserKeys:
 
     name: str
     generator: RecordKeyGenerator
-    is_partitioned: bool
+    layout: PartitionLayout
 
     def key_of(self, record: Record, *, row: int) -> str:
         """Return the key of one record.
@@ -55,16 +56,19 @@ class UserKeys:
         """Return the partition path of one record.
 
         Raises:
-            KeyFieldError: the generator failed, or gave no text, or one that is no place for a partition of this table.
+            KeyFieldError: the generator failed, or gave no text, or one that is no place for a partition of this table, or does not tell
+                the values of partition columns that the files leave out.
         """
         path = self._make_generator(self.generator.partition_path, "partition path", record, row)
-        if not isinstance(path, str) or bool(path) != self.is_partitioned:
+        if not isinstance(path, str) or bool(path) != bool(self.layout.fields):
             expected_form = (
-                "a path, since the table has partition fields" if self.is_partitioned else "'', since the table has no partition fields"
+                "a path, since the table has partition fields" if self.layout.fields else "'', since the table has no partition fields"
             )
             raise KeyFieldError(f"Key generator '{self.name}' made the partition path {path!r} of row {row}; it must be {expected_form}.")
         try:
             check_new(path)
+            if all(field.name in record for field in self.layout.fields):  # the keys of a delete may come without them
+                self.layout.check_reversible(path, [field.text(record[field.name], row=row) for field in self.layout.fields])
         except KeyFieldError as error:
             raise KeyFieldError(f"Key generator '{self.name}' made the path of row {row}: {error}.") from None
         return path

@@ -42,6 +42,8 @@ MISUSES = [
     ("rollback_to_instant(table => 'rides', instant_time => '20200101000000000')", "20200101000000000"),
     ("restore_to_instant(table => 'rides', instant_time => '{first}')", "{first}"),
     ("restore_to_instant(table => 'rides', instant_time => 'yesterday')", "yesterday"),
+    ("repair_clustering_plan(table => 'rides', instant => '{first}', validation_parallelism => 0)", "validation_parallelism is 0"),
+    ("show_invalid_parquet(path => 'x', parallelism => 0)", "parallelism is 0"),
     ("downgrade_table(table => 'rides', to_version => 'SEVEN')", "SEVEN"),
     ("downgrade_table(table => 'rides', to_version => 'TEN')", "TEN"),
     ("upgrade_table(table => 'rides', to_version => 'SIX')", "downgrade"),

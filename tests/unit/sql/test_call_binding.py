@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from pathlib import Path
 from typing import Any, cast
 
@@ -88,3 +90,14 @@ def test_each_procedure_of_apache_hudi_is_served_with_its_arguments_and_columns(
         names = [argument for argument in arguments.split(", ") if argument]
         assert (name, [f"{one.name} {one.type}" for one in ours.parameters[: len(names)]]) == (name, names)
         assert (name, ", ".join(f"{one.name} {one.type}" for one in ours.columns)) == (name, columns)
+
+
+#: Arguments that code reads which all procedures share.
+SHARED = {"table", "path", "options", "filter", "limit"}
+
+
+@pytest.mark.parametrize("procedure", ALL, ids=lambda one: one.name)
+def test_every_argument_is_read(procedure: Procedure) -> None:
+    source = Path(inspect.getsourcefile(procedure.run) or "").read_text()
+    read = set(re.findall(r'"(\w+)"', re.sub(r'Parameter\("\w+"', "", source)))
+    assert {one.name for one in procedure.parameters} - read <= SHARED

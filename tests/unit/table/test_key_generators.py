@@ -150,6 +150,17 @@ def test_generator_of_a_user_is_asked_for_keys_and_paths(tmp_path: Path) -> None
     assert partition_paths(table).keys() == {"oslo-b", "None-c"}
 
 
+def test_path_of_a_users_generator_that_does_not_tell_a_dropped_column_is_refused(tmp_path: Path) -> None:
+    register_key_generator("tests.Made", Made(path="to/lima"))
+    options = {"hoodie.datasource.write.keygenerator.class": "tests.Made", "hoodie.datasource.write.drop.partition.columns": "true"}
+    table = create(tmp_path, ["city"], options)
+    with pytest.raises(KeyFieldError, match="path of row 0: partition path 'to/lima' tells other values than these"):
+        table.insert(ROWS)
+    register_key_generator("tests.Made", Made(path="lima"))
+    table.insert(ROWS.slice(0, 1))
+    assert table.to_arrow()["city"].to_pylist() == ROWS["city"].to_pylist()[:1] == ["lima"]
+
+
 class Unsayable(Exception):
     def __str__(self) -> str:
         raise ValueError("not to be shown")

@@ -9,6 +9,7 @@ import itertools
 import re
 import statistics
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -95,6 +96,10 @@ def _show_all(call: ProcedureCall) -> Iterator[Row]:
 def _show_latest(call: ProcedureCall) -> Iterator[Row]:
     table = call.open()
     pending = FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config)).pending_compaction
+    if pending and not call.flag("merge"):
+        raise UsageError(
+            f"CALL {call.procedure.name}: merge => false splits file slices at compactions that are planned, as no reader does; leave it out."
+        )
     rows, uri = [], hadoop_base(table.storage)
     for file_slice in itertools.islice(_slices(call, latest=True), call.number("limit")):
         planned = pending.get(file_slice.group)
@@ -158,7 +163,9 @@ def _invalid_parquet(call: ProcedureCall) -> Iterator[Row]:
             f"CALL {call.procedure.name}: needDelete => true deletes files that commits name, and with them rows; look at those that are"
             " listed, and roll their commits back."
         )
-    matches = (path for path in _parquet_files(storage, "", partitions, instants) if not has_footer(storage, path))
+    paths = list(_parquet_files(storage, "", partitions, instants))
+    readable = call.threads("parallelism").run(partial(has_footer, storage), paths)
+    matches = (path for path, is_readable in zip(paths, readable, strict=True) if not is_readable)
     return ((f"{hadoop_base(storage)}/{path}",) for path in itertools.islice(matches, call.number("limit")))
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from pyspark.sql import SparkSession
 
+from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.errors import OptionError, TableNotFound, UsageError
 from pyhudi.locks.choose_lock import options_of_lock
 from pyhudi.spark.catalog import catalog_table
@@ -65,6 +66,17 @@ class ProcedureCall:
     def flag(self, name: str) -> bool:
         """Return a boolean."""
         return bool(self.arguments[name])
+
+    def threads(self, name: str) -> LocalEngine:
+        """Return an engine of at most as many threads as an argument says.
+
+        Raises:
+            UsageError: that is none.
+        """
+        number = self.number(name)
+        if number < 1:
+            raise UsageError(f"CALL {self.procedure.name}: {name} is {number}; it takes 1 or more threads.")
+        return LocalEngine(min(number, LocalEngine().threads))
 
     @property
     def session(self) -> SparkSession:

@@ -14,6 +14,7 @@ from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.spec.actions.restore import RestoreMetadata
 from pyhudi.spec.files.file_group import join_path
 from pyhudi.spec.instant import Action, Instant
+from pyhudi.spec.options import resolve
 from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
 from pyhudi.sql.call.service_call import TABLE, limited
 from pyhudi.table.hudi_table import HudiTable
@@ -86,6 +87,7 @@ def _restore_to_instant(call: ProcedureCall) -> Iterator[Row]:
         raise UnsupportedError(
             f"CALL {call.procedure.name}: the metadata table of {table.config.name} is restored with it: leave enable_metadata out."
         )
+    resolve({option: str(call.arguments[name]) for name, option in _TUNING.items() if call.arguments[name] is not None})
     result = table.services.restore(to=target)
     audited = _audit(call, table, result.instant) if call.flag("audit_post_restore") and result.instant else None
     yield True, result.instant, int(result.seconds * 1000), len(result.rolled_back), audited
@@ -122,6 +124,8 @@ def _completed(table: HudiTable) -> Iterator[tuple[Instant, RestoreMetadata]]:
             yield one, content
 
 
+#: Arguments that stand for options of Apache Hudi's engine, which have no effect.
+_TUNING: Final = {"rollback_parallelism": "hoodie.rollback.parallelism", "enable_consistency_guard": "hoodie.consistency.check.enabled"}
 _LATEST: Final = (Parameter("table"), Parameter("instant_time"), Parameter("path"))
 _LIMIT: Final = Parameter("limit", "int", 10)
 
@@ -158,8 +162,8 @@ PROCEDURES: Final = (
             Parameter("table"),
             Parameter("instant_time"),
             Parameter("enable_metadata", "boolean", default=True),
-            Parameter("rollback_parallelism", "int", 4),
-            Parameter("enable_consistency_guard", "boolean", default=False),
+            Parameter("rollback_parallelism", "int"),
+            Parameter("enable_consistency_guard", "boolean"),
             Parameter("audit_post_restore", "boolean", default=False),
             Parameter("audit_only", "boolean", default=False),
             Parameter("path"),

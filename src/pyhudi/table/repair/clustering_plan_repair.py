@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from pyhudi.codec.actions.plan_codec import encode_clustering_plan
-from pyhudi.engine.local_engine import LocalEngine
+from pyhudi.engine.engine_protocol import Engine
 from pyhudi.errors import UnsupportedError, UsageError
 from pyhudi.kernels.base_file.parquet_input import has_footer
 from pyhudi.locks.exclusive_service import exclusive_service
@@ -40,12 +40,13 @@ class PlanRepairRequest:
     is_dry_run: bool
     makes_backup: bool
     may_empty: bool
+    engine: Engine
 
 
 def repair_clustering_plan(storage: Storage, clock: Clock, ids: Ids, request: PlanRepairRequest, wait_s: float) -> tuple[PlanRepair, ...]:
     """Take slices out of a plan; see `RepairServices.repair_clustering_plan`."""
     _, plan = _requested_plan(table_state(storage, clock, ids), request.instant)
-    files = request.files or _unreadable(storage, plan)
+    files = request.files or _unreadable(storage, plan, request.engine)
     _check_rest(storage, plan, files, request)
     if files and not request.is_dry_run:
         with exclusive_service(storage, "clustering", "clustering") as exclusion, locked_table(storage, wait_s, clock, ids) as table:
@@ -84,10 +85,10 @@ def _names(file_slice: ClusteringSlice) -> frozenset[str]:
     return frozenset(posixpath.basename(path) for path in (file_slice.data_file or "", *(file_slice.delta_files or ())) if path)
 
 
-def _unreadable(storage: Storage, plan: ClusteringPlan) -> tuple[str, ...]:
+def _unreadable(storage: Storage, plan: ClusteringPlan, engine: Engine) -> tuple[str, ...]:
     """Return the paths of the base files of a plan that are missing or have no Parquet footer."""
     paths = [f"{one.partition_path or ''}/{posixpath.basename(one.data_file)}".lstrip("/") for one in _slices(plan) if one.data_file]
-    readable = LocalEngine().run(partial(has_footer, storage), paths)
+    readable = engine.run(partial(has_footer, storage), paths)
     return tuple(path for path, is_readable in zip(paths, readable, strict=True) if not is_readable)
 
 

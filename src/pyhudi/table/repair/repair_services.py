@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyhudi.engine.engine_protocol import Engine
+from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.progress import progress_bar
 from pyhudi.service.service_engine import Progress
 from pyhudi.table.repair.audit_services import AuditServices
@@ -95,7 +96,14 @@ class RepairServices(AuditServices):
 
     @progress_bar("repair")
     def repair_clustering_plan(
-        self, instant: str, files: Sequence[str] = (), *, dry_run: bool = False, backup: bool = True, allow_empty: bool = False
+        self,
+        instant: str,
+        files: Sequence[str] = (),
+        *,
+        dry_run: bool = False,
+        backup: bool = True,
+        allow_empty: bool = False,
+        engine: Engine | None = None,
     ) -> tuple[PlanRepair, ...]:
         """Take file slices whose files cannot be read out of the plan of a clustering that has not begun, so that the others are clustered.
 
@@ -107,6 +115,7 @@ class RepairServices(AuditServices):
             dry_run: only return what would be done.
             backup: store the plan as it was below `.hoodie/.repair`.
             allow_empty: the plan may lose all its slices.
+            engine: looks at the files; threads of this process by default.
 
         Returns:
             One result for each file.
@@ -123,7 +132,7 @@ class RepairServices(AuditServices):
             >>> table.services.repair_clustering_plan(planned[0].instant, dry_run=True)
             ()
         """
-        request = PlanRepairRequest(instant, tuple(dict.fromkeys(files)), dry_run, backup, allow_empty)
+        request = PlanRepairRequest(instant, tuple(dict.fromkeys(files)), dry_run, backup, allow_empty, engine or LocalEngine())
         return repair_clustering_plan(self.storage, self.clock, self.ids, request, self.wait_s)
 
     def overwrite_properties(self, new: Mapping[str, str] | bytes, *, dry_run: bool = False) -> tuple[PropertyChange, ...]:

@@ -60,7 +60,12 @@ def _repair_plan(call: ProcedureCall) -> Iterator[Row]:
         )
     services, instant, dry_run = call.open_for_writing().services, str(call.text("instant")), call.flag("dry_run")
     done = services.repair_clustering_plan(
-        instant, files, dry_run=dry_run, backup=call.flag("backup"), allow_empty=call.flag("allow_empty_plan")
+        instant,
+        files,
+        dry_run=dry_run,
+        backup=call.flag("backup"),
+        allow_empty=call.flag("allow_empty_plan"),
+        engine=call.threads("validation_parallelism"),
     )
     for one in done:
         yield one.instant, one.path, _PLAN_ACTIONS[one.action], False, "USER_REQUESTED" if files else "NOT_PARQUET_FILE"
