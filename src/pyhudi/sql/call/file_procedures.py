@@ -98,7 +98,7 @@ def _show_latest(call: ProcedureCall) -> Iterator[Row]:
     pending = FileSystemView(table.storage, table.config, load_timeline(table.storage, table.config)).pending_compaction
     if pending and not call.flag("merge"):
         raise UsageError(
-            f"CALL {call.procedure.name}: merge => false splits file slices at compactions that are planned, as no reader does; leave it out."
+            f"CALL {call.procedure.name}: merge => false splits file slices at planned compactions, as no reader does; leave it out."
         )
     rows, uri = [], hadoop_base(table.storage)
     for file_slice in itertools.islice(_slices(call, latest=True), call.number("limit")):
