@@ -58,6 +58,6 @@ def check(sound: dict[str, Sound], count: int, seed: int, record: Callable[[str,
     assert results[TYPED] < count / 20, "errors that do not name the file"
 
 
-@pytest.mark.parametrize(("count", "seed"), [(600, 1), pytest.param(_SLOW_MUTATIONS, 2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("count", "seed"), [(300, 1), pytest.param(_SLOW_MUTATIONS, 2, marks=pytest.mark.slow)])
 def test_mutations_are_noticed_or_change_no_row(sound, record_property, count: int, seed: int) -> None:
     check(sound, count, seed, record_property)
