@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 import pyhudi
@@ -132,6 +133,14 @@ def test_catalog_of_another_name_is_the_session_catalog(spark: SparkSession) -> 
     for name in ("u", "named.u", "hudi.named.u", "spark_catalog.named.u"):
         assert session.sql(f"SELECT id, name FROM {name} ORDER BY id").collect() == [(2, "z"), (3, "c")]
     assert session.table("hudi.named.u").count() == 2
+    inner = "SELECT 1 FROM hudi.named.u WHERE `hudi`.`named`.`u`.`id` = o.id + 1"
+    assert session.sql(f"SELECT o.id FROM hudi.named.u o WHERE EXISTS ({inner})").collect() == [(2,)]
+    assert session.sql("SELECT hudi.named.u.id FROM hudi.named.u ORDER BY hudi.named.u.id DESC").collect() == [(3,), (2,)]
+    with pytest.raises(AnalysisException, match=r"`named`.`u`.`nothing`"):
+        session.sql("SELECT hudi.named.u.nothing FROM hudi.named.u")
+    session.sql("UPDATE hudi.named.u SET name = 'y' WHERE hudi.named.u.id = 3")
+    session.sql("DELETE FROM hudi.named.u WHERE hudi.named.u.name = 'y'")
+    assert session.table("hudi.named.u").count() == 1
     session.sql("DROP TABLE hudi.named.u")
     assert session.sql("SHOW TABLES IN named").count() == 0
     session.sql("USE spark_catalog.default")

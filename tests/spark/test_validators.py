@@ -31,8 +31,9 @@ def test_queries_of_a_dataframe_write_run_in_the_session(spark: SparkSession, tm
     write("SELECT 'a' AS id, 1 AS n")
     with pytest.raises(ValidationError, match="has the answer 1, expected was 0"):
         write("SELECT 'b' AS id, -1 AS n")
-    with pytest.raises(OptionError, match="nothing"):
+    with pytest.raises(OptionError, match="the query 'SELECT nothing FROM <TABLE_NAME>' failed") as failed:
         write("SELECT 'b' AS id, 1 AS n", **{SINGLE: "SELECT nothing FROM <TABLE_NAME>#0"})
+    assert "pyhudi_rows" not in str(failed.value)
     assert [tuple(row) for row in spark.read.format("hudi").load(path).select("id", "n").collect()] == [("a", 1)]
     assert not [view.name for view in spark.catalog.listTables() if view.name.startswith("pyhudi_rows")]
 

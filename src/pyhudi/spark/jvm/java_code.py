@@ -27,7 +27,15 @@ SOURCE = "hudi.DefaultSource"
 _FORMAT = "hudi.SkeletonFormat"
 _JAR = "hudi.ExecutorJar"
 #: The classes of the source and those of the format, each in a file of its own.
-_OF_SOURCE = (SOURCE, "hudi.CatalogAlias", "hudi.HudiFiles", "hudi.RefusedCommands", "hudi.ScanOfTable", "hudi.UnresolvedFiles")
+_OF_SOURCE = (
+    SOURCE,
+    "hudi.AliasedNames",
+    "hudi.CatalogAlias",
+    "hudi.HudiFiles",
+    "hudi.RefusedCommands",
+    "hudi.ScanOfTable",
+    "hudi.UnresolvedFiles",
+)
 _OF_FORMAT = (_FORMAT, _JAR, "hudi.ColumnPlan", "hudi.Footers", "hudi.Skeleton", "hudi.SkeletonReader", "hudi.SkeletonRows")
 
 

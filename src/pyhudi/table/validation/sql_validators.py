@@ -28,11 +28,11 @@ def run_sql_validator(validator: SqlQueries, before: pa.Table, after: pa.Table, 
     for stated in validator.queries:
         query, _, expected = stated.partition("#")
         tables = {_BEFORE: before, _AFTER: after}
-        after_rows = _answer(validator, query.replace(TABLE_NAME, _AFTER), tables, run)
+        after_rows = _answer(validator, query, _AFTER, tables, run)
         if "single.value" in validator.option:
             _check_single(validator, query, expected.strip(), after_rows)
             continue
-        before_rows = _answer(validator, query.replace(TABLE_NAME, _BEFORE), tables, run)
+        before_rows = _answer(validator, query, _BEFORE, tables, run)
         is_same = sorted_rows(before_rows) == sorted_rows(after_rows)
         if is_same == ("inequality" in validator.option):
             demand = "another answer" if is_same else "the same answer"
@@ -60,11 +60,13 @@ def _java_text(value: Any) -> str:
     return "null" if value is None else str(value)
 
 
-def _answer(validator: SqlQueries, query: str, tables: dict[str, pa.Table], run: QueryRunner) -> list[tuple[Any, ...]]:
+def _answer(validator: SqlQueries, query: str, name: str, tables: dict[str, pa.Table], run: QueryRunner) -> list[tuple[Any, ...]]:
+    """Return the rows of a query on one of the tables; errors show it as the user wrote it, without that table's name."""
     try:
-        return [tuple(row) for row in run(query, tables)]
+        return [tuple(row) for row in run(query.replace(TABLE_NAME, name), tables)]
     except Exception as error:
-        raise OptionError(f"{validator.option}: the query '{query}' failed: {type(error).__name__}: {error}") from error
+        reason = str(error).replace(name, TABLE_NAME)
+        raise OptionError(f"{validator.option}: the query '{query}' failed: {type(error).__name__}: {reason}") from error
 
 
 def _show(rows: list[tuple[Any, ...]]) -> str:

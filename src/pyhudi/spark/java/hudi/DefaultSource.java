@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.analysis.Analyzer;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.catalyst.trees.TreePattern;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
@@ -151,7 +152,8 @@ public class DefaultSource implements RelationProvider, SchemaRelationProvider, 
         }
 
         public TreeNode apply(TreeNode plan) {
-            return ((LogicalPlan) plan).resolveOperatorsUp(new ScanOfTable(this.session));
+            LogicalPlan scanned = ((LogicalPlan) plan).resolveOperatorsUp(new ScanOfTable(this.session));
+            return scanned.containsPattern(TreePattern.UNRESOLVED_ATTRIBUTE()) ? scanned.resolveExpressions(new AliasedNames(this.session)) : scanned;
         }
     }
 }
