@@ -1,4 +1,4 @@
-"""Which settings of the protocol are safe, by all their states; pyhudi's is one of them (docs/design/0194)."""
+"""Which settings of the protocol are safe, by all their states; pyhudi's is safe (docs/design/0194-a-model-of-several-writers.md)."""
 
 from __future__ import annotations
 

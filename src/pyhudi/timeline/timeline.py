@@ -183,9 +183,14 @@ class Timeline:
         if self.archive is None:
             return self
         first = min((instant.completed or instant.requested for instant in self.data_instants()), default="")
-        if time >= first and time >= self.archive.latest_completion("", _END_OF_TIME):
-            return self
-        return self.with_archived()
+        return self.with_archived() if time < first or self.has_archived_after(time) else self
+
+    def has_archived_after(self, time: str) -> bool:
+        """Tell whether an archived action was completed after an instant time.
+
+        Archival goes by requested times: a write that took long is archived before others that began later and were completed earlier.
+        """
+        return self.archive is not None and self.archive.latest_completion("", _END_OF_TIME) > time
 
     def with_archived(self) -> Timeline:
         """Return the timeline with the archived instants as if they were active still; their names are read."""

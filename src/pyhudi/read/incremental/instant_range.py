@@ -86,12 +86,12 @@ class InstantRange:
         return self.end.completion_time(instant.requested) or instant.requested
 
     def archived_before(self) -> list[str] | None:
-        """Return the archived commits that were done before the span; None when none of the span's own is archived.
+        """Return the commits that were done before the span, archived and active; None when none of the span's own is archived.
 
         Raises:
             UnsupportedError: version 6 does not tell which were.
         """
-        if self.older:
+        if self.older and not self._may_have_late_archived:
             return None
         if self.end.layout == 1:
             if self.end.archive_boundary is None or self.since >= self.end.archive_boundary:
@@ -102,12 +102,16 @@ class InstantRange:
             )
         if self.since >= self.earliest_time:
             return None
-        return [times[0] for times in self._archived if self._archived_time(*times) <= self.since]
+        return [*self.older, *(times[0] for times in self._archived if self._archived_time(*times) <= self.since)]
 
     @property
     def begins_archived(self) -> bool:
         """True when commits of the span are archived."""
-        return not self.older and self.since < self.earliest_time
+        return (not self.older or self._may_have_late_archived) and self.since < self.earliest_time
+
+    @property
+    def _may_have_late_archived(self) -> bool:
+        return not self.by_requested and self.latest.has_archived_after(self.since)
 
     def refusal(self, way_out: str) -> UsageError:
         """Return the error of a span that begins among archived commits."""
