@@ -267,6 +267,7 @@ def test_a_plan_that_cannot_be_read_is_refused(merged: Case, action: str) -> Non
     merged.refused_command(1, command, str(merged.path), *plan_only)
 
 
+PLAN = "hoodie.clustering.plan.strategy."
 OPTIONS: list[tuple[str, dict[str, str], type[HudiError]]] = [
     ("clean", {"hoodie.clean.commits.retained": "0"}, OptionError),
     ("clean", {"hoodie.clean.hours.retained": "-3"}, OptionError),
@@ -278,6 +279,9 @@ OPTIONS: list[tuple[str, dict[str, str], type[HudiError]]] = [
     ("ttl", {"hoodie.partition.ttl.strategy.class": "com.acme.X", "hoodie.partition.ttl.strategy.days.retain": "1"}, OptionError),
     ("cluster", {"hoodie.clustering.plan.strategy.sort.columns": "amuont"}, OptionError),
     ("cluster", {"hoodie.layout.optimize.strategy": "circle"}, OptionError),
+    ("cluster", {f"{PLAN}cluster.begin.partition": "b", f"{PLAN}cluster.end.partition": "a"}, OptionError),
+    ("compact", {"hoodie.compaction.logfile.num.threshold": "-1"}, OptionError),
+    ("compact", {"hoodie.compaction.logfile.size.threshold": "-1"}, OptionError),
     ("cluster", {"hoodie.clustering.plan.strategy.class": "com.acme.X"}, UnsupportedError),
     ("cluster", {"hoodie.clustering.execution.strategy.class": "com.acme.X"}, UnsupportedError),
     ("cluster", {"hoodie.clustering.updates.strategy": "com.acme.X"}, UnsupportedError),

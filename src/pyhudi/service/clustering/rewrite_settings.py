@@ -11,7 +11,7 @@ from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.kernels.arrays.space_curves import Layout
 from pyhudi.read.snapshot.query_type import merge_size
 from pyhudi.service.clustering.partition_filter import FilterMode, PartitionFilter
-from pyhudi.spec.options import Options
+from pyhudi.spec.options import Options, warn_without_effect
 
 PLAN_CLASS: Final = "hoodie.clustering.plan.strategy.class"
 _RUN_CLASS: Final = "hoodie.clustering.execution.strategy.class"
@@ -177,12 +177,19 @@ def _partition_filter(options: Options, mode: FilterMode | None) -> PartitionFil
         pattern = None if not text else re.compile(text)
     except re.error as error:
         raise OptionError(f"{_PREFIX}partition.regex.pattern: '{text}' is no regular expression: {error}") from None
+    chosen = mode or FilterMode(options.text(_FILTER).upper())
+    begin, end = f"{_PREFIX}cluster.begin.partition", f"{_PREFIX}cluster.end.partition"
+    first, last = options.get(begin), options.get(end)
+    if first and last and first > last:
+        raise OptionError(f"{begin}={first} comes after {end}={last}: no partition is between them.")
+    if (first or last) and chosen is not FilterMode.SELECTED_PARTITIONS:
+        warn_without_effect(begin if first else end, f"needs {_FILTER}={FilterMode.SELECTED_PARTITIONS}")
     return PartitionFilter(
-        mode=mode or FilterMode(options.text(_FILTER).upper()),
+        mode=chosen,
         selected=None if not selected else tuple(path.strip() for path in selected.split(",")),
         pattern=pattern,
         lookback=options.integer(f"{_PREFIX}daybased.lookback.partitions"),
         skipped=options.integer(f"{_PREFIX}daybased.skipfromlatest.partitions"),
-        first=options.get(f"{_PREFIX}cluster.begin.partition"),
-        last=options.get(f"{_PREFIX}cluster.end.partition"),
+        first=first,
+        last=last,
     )
