@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
 from pyhudi import HudiTable
-from pyhudi.errors import CorruptTableError
+from pyhudi.errors import CorruptTableError, UnsupportedError
 from tests.bootstrapped import rides
 
 ROWS = 12_000
@@ -165,3 +165,22 @@ def test_a_damaged_skeleton_is_named(spark: SparkSession, tmp_path: Path) -> Non
     skeleton.write_bytes(b"PAR1 is what this is not")
     with pytest.raises(CorruptTableError, match=name):
         read.collect()
+
+
+def test_a_column_of_the_source_that_spark_does_not_read_is_named_and_the_advice_works(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    for name, mixed in (("a", [1, 2]), ("b", ["x", "y"])):
+        columns = {"id": [f"{name}1", f"{name}2"], "mixed": mixed, "half": pa.array([0.5, 1.0], pa.float16())}
+        pq.write_table(pa.table({**columns, "at": pa.array([1000, 2000], pa.timestamp("ns"))}), tmp_path / "source" / f"{name}.parquet")
+    table = HudiTable.bootstrap(tmp_path / "rides", tmp_path / "source", name="rides", keys=["id"])
+    types = {"mixed": "INT64, the table as string", "half": "FIXED_LEN_BYTE_ARRAY, the table as float", "at": "INT64, the table as timestamp"}
+    for column, stated in types.items():
+        named = rf"Source file .*[ab]\.parquet of the bootstrapped table .*rides holds column \[{column}\] as {stated}.*FullRecord"
+        for columns in ([column], [KEY, column]):
+            with pytest.raises(UnsupportedError, match=named):
+                load(spark, table).select(*columns).collect()
+    options = {"hoodie.bootstrap.mode.selector": "FullRecordBootstrapModeSelector"}
+    copied = HudiTable.bootstrap(tmp_path / "copied", tmp_path / "source", name="rides", keys=["id"], options=options)
+    assert sorted(row.mixed for row in load(spark, copied).collect()) == ["1", "2", "x", "y"]
+    assert load(spark, copied).where("half = 0.5").count() == 2
+    assert load(spark, table).count() == 4  # queries without these columns work

@@ -40,6 +40,7 @@ _OF_SKELETON = "hudi.Skeleton$Failed"
 _failures: LruCache[int, HudiError | PySparkException] = LruCache(_MOST_FAILURES)
 _numbers = itertools.count(1)
 _tables: LruCache[str, None] = LruCache(_MOST_TABLES)
+_sources: LruCache[str, str] = LruCache(_MOST_TABLES)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -89,6 +90,11 @@ def translate_pickling_errors() -> Iterator[None]:
 def explain_reads_below(base: str) -> None:
     """Explain, from now on, failures to read files below a table's base path, written as Hadoop writes it."""
     _tables.put(base, None)
+
+
+def explain_reads_of_source(folder: str, table: str) -> None:
+    """Explain, from now on, failures to read files below a folder that a table was bootstrapped from, written as Hadoop writes it."""
+    _sources.put(folder, table)
 
 
 def install() -> None:
@@ -143,7 +149,8 @@ def _explain_error(exception: JavaObject) -> HudiError | None:
         path = str(skeleton.file())  # of the two files that are read it is this one
     table = next((base for base in _tables if path.startswith(f"{base}/")), None)
     if table is None:
-        return None
+        folder = next((one for one in _sources if path.startswith(f"{one}/")), None)
+        return None if folder is None else _explain_source(exception, path, str(_sources.get(folder)))
     file = path.removeprefix(f"{table}/")
     kind = str(exception.getCondition()).removeprefix(f"{_READ_FAILED}.")
     if kind == "PARQUET_COLUMN_DATA_TYPE_MISMATCH":
@@ -160,6 +167,19 @@ def _explain_error(exception: JavaObject) -> HudiError | None:
         )
     causes = [Cause(cause.getClass().getName(), str(cause.getMessage())) for cause in java_causes(exception.getCause())]
     return read_failure(table, file, causes, _hadoop_version())
+
+
+def _explain_source(exception: JavaObject, file: str, table: str) -> HudiError | None:
+    """Return an error for a column of a source file that Spark's reader does not take, None for any other failure."""
+    if str(exception.getCondition()) != f"{_READ_FAILED}.PARQUET_COLUMN_DATA_TYPE_MISMATCH":
+        return None
+    named = exception.getMessageParameters()
+    return UnsupportedError(
+        f"Source file {file} of the bootstrapped table {table} holds column {named.get('column')} as {named.get('actualType')}, the table as"
+        f" {named.get('expectedType')}, and Spark's Parquet reader does not turn the one into the other. HudiTable.to_arrow reads it. For"
+        " Spark, bootstrap the source into a new table with hoodie.bootstrap.mode.selector=FullRecordBootstrapModeSelector, which writes the"
+        " rows with the types of the table."
+    )
 
 
 def _hadoop_version() -> str:

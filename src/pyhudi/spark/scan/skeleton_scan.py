@@ -17,6 +17,7 @@ from pyhudi.errors import UnsupportedError
 from pyhudi.fsview.bootstrap_index import source_of
 from pyhudi.kernels.base_file.stitched_rows import folder_values, source_file
 from pyhudi.read.snapshot.snapshot import Snapshot
+from pyhudi.spark.jvm.error_translation import explain_reads_of_source
 from pyhudi.spec.files.bootstrap_source import METADATA_BOOTSTRAP, is_skeleton
 from pyhudi.spec.files.file_group import BaseFile
 from pyhudi.spec.table.table_keys import BOOTSTRAP_BASE_PATH
@@ -63,6 +64,7 @@ def scanned_source(storage: Storage, skeleton: BaseFile, schema: pa.Schema, in_p
         UnsupportedError: its folders name the values of a column that is no partition column of the table.
     """
     source = source_of(storage, skeleton)
+    explain_reads_of_source(source.base, storage.uri)
     file = source_file(storage, skeleton, source)
     in_folders = sorted(folder_values(file, source, schema).keys() - in_paths)
     if in_folders:

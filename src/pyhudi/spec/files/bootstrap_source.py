@@ -46,6 +46,11 @@ class BootstrapSource:
         return self.uri.rpartition("/")[0]
 
     @property
+    def base(self) -> str:
+        """The URI of the folder that was bootstrapped."""
+        return self.folder.removesuffix(f"/{self.partition_path}") if self.partition_path else self.folder
+
+    @property
     def name(self) -> str:
         """The name of the file in its folder."""
         return self.uri.rpartition("/")[2]
