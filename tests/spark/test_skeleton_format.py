@@ -173,7 +173,11 @@ def test_a_column_of_the_source_that_spark_does_not_read_is_named_and_the_advice
         columns = {"id": [f"{name}1", f"{name}2"], "mixed": mixed, "half": pa.array([0.5, 1.0], pa.float16())}
         pq.write_table(pa.table({**columns, "at": pa.array([1000, 2000], pa.timestamp("ns"))}), tmp_path / "source" / f"{name}.parquet")
     table = HudiTable.bootstrap(tmp_path / "rides", tmp_path / "source", name="rides", keys=["id"])
-    types = {"mixed": "INT64, the table as string", "half": "FIXED_LEN_BYTE_ARRAY, the table as float", "at": "INT64, the table as timestamp"}
+    types = {
+        "mixed": "INT64, the table as string",
+        "half": "FIXED_LEN_BYTE_ARRAY, the table as float",
+        "at": "INT64, the table as timestamp",
+    }
     for column, stated in types.items():
         named = rf"Source file .*[ab]\.parquet of the bootstrapped table .*rides holds column \[{column}\] as {stated}.*FullRecord"
         for columns in ([column], [KEY, column]):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -100,3 +102,26 @@ def test_skeletons_hold_record_keys(tmp_path: Path) -> None:
         bootstrapped(tmp_path / "t", source, without)
     assert not (tmp_path / "t").exists()
     assert bootstrapped(tmp_path / "t", source, {**without, **FULL}).count() == 1
+
+
+@pytest.mark.parametrize("options", [{}, FULL], ids=["skeletons", "copies"])
+@pytest.mark.parametrize("kind", ["date", "decimal"])
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_a_column_that_is_text_in_one_file_is_text_in_the_table_whichever_file_is_first(
+    tmp_path: Path, kind: str, order: str, options: Mapping[str, str]
+) -> None:
+    value = datetime.date(2026, 1, 2) if kind == "date" else Decimal("1.50")
+    both = {order[0]: {"id": ["1"], "city": ["oslo"], "v": [value]}, order[1]: {"id": ["2"], "city": ["oslo"], "v": ["text"]}}
+    source = write(tmp_path / "plain", {f"oslo/{name}.parquet": pa.table(rows) for name, rows in both.items()})
+    table = bootstrapped(tmp_path / "t", source, options)
+    assert {row["id"]: row["v"] for row in table.to_arrow(columns=["id", "v"]).to_pylist()} == {"1": str(value), "2": "text"}
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+@pytest.mark.parametrize("number", [10**12, 1.239])
+def test_decimals_beside_other_numbers_are_refused_before_there_is_a_table(tmp_path: Path, number: float, order: str) -> None:
+    both = {order[0]: {"id": ["1"], "city": ["oslo"], "v": [Decimal("1.50")]}, order[1]: {"id": ["2"], "city": ["oslo"], "v": [number]}}
+    source = write(tmp_path / "plain", {f"oslo/{name}.parquet": pa.table(rows) for name, rows in both.items()})
+    with pytest.raises(SchemaError, match=r"oslo/b\.parquet.*'v' has type.*decimal128.*neither holds"):
+        bootstrapped(tmp_path / "t", source)
+    assert not (tmp_path / "t").exists()

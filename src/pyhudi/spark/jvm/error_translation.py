@@ -175,10 +175,10 @@ def _explain_source(exception: JavaObject, file: str, table: str) -> HudiError |
         return None
     named = exception.getMessageParameters()
     return UnsupportedError(
-        f"Source file {file} of the bootstrapped table {table} holds column {named.get('column')} as {named.get('actualType')}, the table as"
-        f" {named.get('expectedType')}, and Spark's Parquet reader does not turn the one into the other. HudiTable.to_arrow reads it. For"
-        " Spark, bootstrap the source into a new table with hoodie.bootstrap.mode.selector=FullRecordBootstrapModeSelector, which writes the"
-        " rows with the types of the table."
+        f"Source file {file} of the bootstrapped table {table} holds column {named.get('column')} as {named.get('actualType')}, the table"
+        f" as {named.get('expectedType')}, and Spark's Parquet reader does not turn the one into the other. HudiTable.to_arrow reads it."
+        " For Spark, bootstrap the source into a new table with hoodie.bootstrap.mode.selector=FullRecordBootstrapModeSelector: its rows"
+        " are written with the types of the table."
     )
 
 
