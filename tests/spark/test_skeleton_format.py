@@ -180,9 +180,9 @@ def test_a_column_of_the_source_that_spark_does_not_read_is_named_and_the_advice
     }
     for column, stated in types.items():
         named = rf"Source file .*[ab]\.parquet of the bootstrapped table .*rides holds column \[{column}\] as {stated}.*FullRecord"
-        for columns in ([column], [KEY, column]):
+        for selected in ([column], [KEY, column]):
             with pytest.raises(UnsupportedError, match=named):
-                load(spark, table).select(*columns).collect()
+                load(spark, table).select(*selected).collect()
     options = {"hoodie.bootstrap.mode.selector": "FullRecordBootstrapModeSelector"}
     copied = HudiTable.bootstrap(tmp_path / "copied", tmp_path / "source", name="rides", keys=["id"], options=options)
     assert sorted(row.mixed for row in load(spark, copied).collect()) == ["1", "2", "x", "y"]
