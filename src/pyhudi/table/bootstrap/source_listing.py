@@ -77,7 +77,7 @@ def _common_schema(storage: Storage, schemas: Mapping[str, pa.Schema], key_field
     for path, columns in schemas.items():
         try:
             _check_case(columns.names, spelt)
-            before = None if merged is None else _with_texts(merged, columns, key_fields)
+            before = None if merged is None else _widened_to_text(merged, columns, key_fields)
             merged = evolve(before, pa.schema([field.with_nullable(True) for field in columns]), key_fields=key_fields)
         except SchemaError as error:
             raise SchemaError(f"file '{path}' of {storage.uri} does not fit the files before it: {error}") from error
@@ -86,7 +86,7 @@ def _common_schema(storage: Storage, schemas: Mapping[str, pa.Schema], key_field
     return pa.schema([field.with_nullable(not all(field.name in names for names in required)) for field in merged])
 
 
-def _with_texts(merged: pa.Schema, columns: pa.Schema, key_fields: Iterable[str]) -> pa.Schema:
+def _widened_to_text(merged: pa.Schema, columns: pa.Schema, key_fields: Iterable[str]) -> pa.Schema:
     """Return the columns, those as text that are text in the next file: writers cast rows to dates and decimals, a file stays as is.
 
     Raises:
