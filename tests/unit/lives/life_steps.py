@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from tests.unit.lives.crashing_steps import crash
 from tests.unit.lives.table_life import TableLife, comparable
 
 _EVOLVES: Final = {"hoodie.schema.on.read.enable": "true"}
@@ -211,12 +212,21 @@ STEPS: Final[Mapping[Callable[[TableLife], None], int]] = {
 }
 
 
-def live(seed: int, steps: int) -> TableLife:
-    """Return the life of a table after some steps."""
+#: Those of one action each, which are whole or not at all.
+_ACTIONS: Final = tuple(step for step in STEPS if step not in (restore, read_the_past, read_changes, examine))
+
+
+def crash_any(life: TableLife) -> None:
+    """Take a step that fails at one of its calls to the storage."""
+    crash(life, _ACTIONS)
+
+
+def live(seed: int, steps: int, crashes: float = 0) -> TableLife:
+    """Return the life of a table after some steps, of which a share fails at one of its calls."""
     life = TableLife(seed)
     try:
         for step in life.random.choices(list(STEPS), list(STEPS.values()), k=steps):
-            life.take(step.__name__, step)
+            life.take(step.__name__, crash_any if crashes and life.random.random() < crashes else step)
     finally:
         life.storage.drop()
     return life

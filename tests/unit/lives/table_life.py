@@ -20,7 +20,7 @@ from tests.unit.lives.table_kinds import KEYS, TableKind, random_kind
 
 Row = dict[str, Any]
 #: The kind of table, or what is of the past, does not allow the step; a handle that is older than an upgrade says to open the table again.
-_REFUSALS: Final = (UsageError, UnsupportedError, ConflictError)
+REFUSALS: Final = (UsageError, UnsupportedError, ConflictError)
 _VALUES: Final[Mapping[pa.DataType, tuple[Any, ...]]] = {
     pa.string(): ("", "x", "yy", "ü" * 5, "long" * 50, "N"),
     pa.int32(): tuple(range(-100, 100, 7)),
@@ -86,7 +86,7 @@ class TableLife:
             self.table, self.older = self.older, self.table
         try:
             step(self)
-        except _REFUSALS as error:
+        except REFUSALS as error:
             self.refused += 1
             if isinstance(error, ConflictError):
                 self.table = HudiTable(self.storage)
@@ -96,10 +96,10 @@ class TableLife:
 
     def check(self, table: HudiTable) -> None:
         """Compare all rows, their number, and those that a filter retains."""
-        assert comparable(table.to_arrow().to_pylist(), self.schema) == comparable(self.rows.values(), self.schema), self._about(
+        assert comparable(table.to_arrow().to_pylist(), self.schema) == comparable(self.rows.values(), self.schema), self.about(
             "rows differ"
         )
-        assert table.count() == len(self.rows), self._about("count differs")
+        assert table.count() == len(self.rows), self.about("count differs")
         if not self.rows:
             return
         row = self.random.choice(list(self.rows.values()))
@@ -109,7 +109,16 @@ class TableLife:
         if (limit := self.value(column)) is not None:
             stored = (row.get(column) for row in self.rows.values())
             expected = sum(value is not None and _MATCHES[operator](value, limit) for value in stored)
-            assert table.count(filter=[(column, operator, limit)]) == expected, self._about(f"filter {column} {operator} {limit!r}")
+            assert table.count(filter=[(column, operator, limit)]) == expected, self.about(f"filter {column} {operator} {limit!r}")
+
+    def draws(self) -> tuple[Any, int]:
+        """What later draws depend on."""
+        return self.random.getstate(), self._clock
+
+    def draw_again(self, draws: tuple[Any, int]) -> None:
+        """Let the draws that follow be those that followed then."""
+        self.random.setstate(draws[0])
+        self._clock = draws[1]
 
     def value(self, column: str) -> Any:
         """A value for a data column, sometimes null."""
@@ -158,7 +167,8 @@ class TableLife:
             begins = max(action["requested"] for action in completed)
             self.past.append(State(begins, ends, tuple(self.columns), tuple(self.rows.values())))
 
-    def _about(self, problem: str) -> str:
+    def about(self, problem: str) -> str:
+        """Describe a problem with the steps before it."""
         return f"{problem} after {self.steps}, of {self.kind}"
 
 
