@@ -18,13 +18,10 @@ from pyhudi.kernels.keys.key_probe import find_keys
 from pyhudi.kernels.merge.merge_slice import iter_merged
 from pyhudi.kernels.merge.slice_delta import SliceTask
 from pyhudi.schema.meta_columns import RECORD_KEY
-from pyhudi.spec.actions.commit import CommitMetadata, Operation
-from pyhudi.spec.extra_metadata import LOG_INSERTS_KEY, WRITER_KEY
+from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.instant_details import find_commit_metadata
-
-#: Entries of pyhudi's commits: who wrote, and whether new records may have gone to logs.
 
 
 class LogInsertDetector:
@@ -55,13 +52,8 @@ class LogInsertDetector:
         if requested not in self._known:
             view = self._view
             metadata = find_commit_metadata(view.storage, view.config, view.timeline, requested)
-            self._known[requested] = metadata is None or _says_so(metadata)
+            self._known[requested] = metadata is None or metadata.may_begin_records_in_logs
         return self._known[requested]
-
-
-def _says_so(metadata: CommitMetadata) -> bool:
-    is_first_hand = WRITER_KEY in metadata.extra_metadata and metadata.operation != Operation.LOG_COMPACT
-    return not is_first_hand or LOG_INSERTS_KEY in metadata.extra_metadata
 
 
 def logs_of(file_slice: FileSlice, view: FileSystemView) -> SliceTask:

@@ -17,7 +17,7 @@ WRITER_KEY: Final = "pyhudi.version"
 #: Engine that ran the tasks, and why that one.
 ENGINE_KEY: Final = "pyhudi.engine"
 ENGINE_REASON_KEY: Final = "pyhudi.engine.reason"
-#: `true` where log files of the commit may hold the first version of a record (`pyhudi.index.log_inserts`).
+#: `true` where log files of the commit may hold the first version of a record (`CommitMetadata.may_begin_records_in_logs`).
 LOG_INSERTS_KEY: Final = "pyhudi.new.records.in.logs"
 #: The properties that decide keys, paths and rows, behind their CRC-32 (`pyhudi.spec.table_identity`).
 IDENTITY_KEY: Final = "pyhudi.table.identity"

@@ -7,13 +7,13 @@ import pytest
 
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.fsview.file_system_view import FileSystemView
-from pyhudi.index import log_inserts as log_born
 from pyhudi.index.index_protocol import LookupContext
 from pyhudi.index.log_inserts import LogInsertDetector, keys_only_in_logs
 from pyhudi.index.rows import PartitionRows
 from pyhudi.index.simple_index import PartitionIndex
 from pyhudi.kernels.base_file.record_context import record_context_of
 from pyhudi.schema.avro_arrow import arrow_to_avro, with_meta_fields
+from pyhudi.spec.actions import commit
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
 from tests.unit.table.tables import make_table, ride, rows_of
@@ -52,8 +52,8 @@ def test_key_that_only_a_log_holds_is_found_and_one_that_is_deleted_there_is_not
 
 
 def test_logs_of_writers_that_do_not_say_where_records_begin_are_looked_into(table: HudiTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_born, "WRITER_KEY", "nobody.writes.this")
-    monkeypatch.setattr(log_born, "LOG_INSERTS_KEY", "nor.this")
+    monkeypatch.setattr(commit, "WRITER_KEY", "nobody.writes.this")
+    monkeypatch.setattr(commit, "LOG_INSERTS_KEY", "nor.this")
     assert updated_keys(table, ["3", "4"]) == ["3"]
 
 

@@ -93,3 +93,20 @@ def test_a_key_inside_a_struct_is_looked_up(tmp_path) -> None:
     plan = table.inspect.plan("spot.y = 'y7'")["ruled_out_by"].to_pylist()
     assert sorted(plan, key=str) == [None, *["record_index"] * (FILES - 1)]
     assert table.to_arrow(filter="spot.y = 'y7'")["id"].to_pylist() == ["k7"]
+
+
+@pytest.mark.parametrize("engine", ["SIMPLE", "CONSISTENT_HASHING"])
+def test_keys_that_begin_in_the_log_of_a_bucket_come_into_the_record_index(tmp_path: Path, engine: str) -> None:
+    options = {
+        **OPTIONS,
+        "hoodie.index.type": "BUCKET",
+        "hoodie.index.bucket.engine": engine,
+        "hoodie.bucket.index.num.buckets": "1",
+        "hoodie.bucket.index.min.num.buckets": "1",
+    }
+    table = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"], table_type="MERGE_ON_READ")
+    for number in range(3):
+        table.upsert([{"id": f"k{number}", "s": f"s{number}", "spot": None}], options=options)
+    assert [table.count(filter=f"id = 'k{number}'") for number in range(3)] == [1, 1, 1]
+    table.services.compact(mode="both")
+    assert problems(table) == []

@@ -197,7 +197,7 @@ def _diff_keys(rows: SliceRows, index: _Entries, change: SliceChange) -> _KeyMov
 
 def _diff_logged_keys(rows: SliceRows, index: _Entries, change: SliceChange) -> _KeyMoves:
     """Look at the keys that the new logs refer to: those that the index has here were here before."""
-    counted = any(stat.num_inserts or stat.num_deletes for stat in change.stats)
+    counted = change.has_uncounted_inserts or any(stat.num_inserts or stat.num_deletes for stat in change.stats)
     if not (counted or rows.marks_deletes or rows.may_hold_deletes(change.before)):
         return _NOBODY
     keys, has_deletes = rows.logged(change)

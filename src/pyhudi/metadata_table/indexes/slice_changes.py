@@ -37,12 +37,16 @@ _KEEPS_ROWS = frozenset({Operation.COMPACT.value, Operation.LOG_COMPACT.value})
 
 @dataclass(frozen=True, slots=True)
 class SliceChange:
-    """A file group's slice before and after a commit, None for no slice; `stats` say what was written, nothing for a replaced one."""
+    """A file group's slice before and after a commit, None for no slice; `stats` say what was written, nothing for a replaced one.
+
+    `has_uncounted_inserts` is True when new records in log files may be counted among the updates.
+    """
 
     group: FileGroupId
     before: FileSlice | None
     after: FileSlice | None
     stats: tuple[WriteStat, ...] = ()
+    has_uncounted_inserts: bool = False
 
     @property
     def appended(self) -> tuple[LogFile, ...]:
@@ -84,7 +88,7 @@ def slice_changes(view: FileSystemView, metadata: CommitMetadata) -> list[SliceC
         for file_id in sorted(written.keys() | set(replaced.get(path, ()))):
             group, stats = FileGroupId(path, file_id), tuple(written.get(file_id, ()))
             old = before.get(file_id)
-            result.append(SliceChange(group, old, _after(group, old, stats), stats))
+            result.append(SliceChange(group, old, _after(group, old, stats), stats, metadata.may_begin_records_in_logs))
     return result
 
 

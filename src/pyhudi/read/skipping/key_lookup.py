@@ -16,6 +16,7 @@ import pyarrow as pa
 from pyhudi.cache import LruCache
 from pyhudi.errors import CorruptTableError, HudiError, UnsupportedError
 from pyhudi.index.bucket_numbers import names_buckets
+from pyhudi.index.consistent_hashing import is_consistently_hashed
 from pyhudi.keygen.choose_generator import key_fields
 from pyhudi.keygen.key_generator_protocol import KeyFields
 from pyhudi.metadata_table.format import metadata_keys as keys
@@ -117,10 +118,11 @@ def _logged_inserts(snapshot: Snapshot, slices: Sequence[FileSlice]) -> int | No
 
     Writes by buckets count rows that are new to a bucket among its updates.
     """
-    if names_buckets([file_slice.group for file_slice in slices if file_slice.logs]):
+    logged = [file_slice for file_slice in slices if file_slice.logs]
+    if names_buckets([one.group for one in logged]) or (logged and is_consistently_hashed(snapshot.storage, snapshot.config)):
         return None
     by_instant: dict[str, set[str]] = {}
-    for file_slice in slices:
+    for file_slice in logged:
         for log in file_slice.logs:
             by_instant.setdefault(log.name.instant, set()).add(log.path)
     total = 0

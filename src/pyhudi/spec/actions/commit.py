@@ -10,7 +10,7 @@ import enum
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from pyhudi.spec.extra_metadata import SCHEMA_KEY
+from pyhudi.spec.extra_metadata import LOG_INSERTS_KEY, SCHEMA_KEY, WRITER_KEY
 
 
 class Operation(enum.StrEnum):
@@ -116,6 +116,16 @@ class CommitMetadata:
         one.
         """
         return self.extra_metadata.get(SCHEMA_KEY) or None
+
+    @property
+    def may_begin_records_in_logs(self) -> bool:
+        """Whether log files of the commit may hold the first version of a record, whatever is counted in its write stats.
+
+        Writers by buckets do not look for the record of a key, and count new ones among the updates of their bucket. Commits of pyhudi
+        say what they may do; others may do it.
+        """
+        is_first_hand = WRITER_KEY in self.extra_metadata and self.operation != Operation.LOG_COMPACT
+        return not is_first_hand or LOG_INSERTS_KEY in self.extra_metadata
 
 
 def stats_by_partition(stats: Iterable[WriteStat]) -> dict[str, tuple[WriteStat, ...]]:
