@@ -57,7 +57,6 @@ def crash(life: TableLife, steps: Sequence[Step]) -> None:
     before.use(life)
     returned = _run(life, step, FaultStorage(life.storage, number, fault))
     life.steps[-1] = f"{step.__name__} cut at {calls[number]}: {fault.name}"
-    life.random.seed(f"{life.random.random()} {number}")
     life.table, life.older = HudiTable(life.storage), HudiTable(life.storage)
     possible = [after] if returned else [before, after]
     model = next((model for model in possible if model.describes(life.table, life)), None)

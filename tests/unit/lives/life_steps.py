@@ -179,8 +179,11 @@ def read_changes(life: TableLife) -> None:
 
 
 def examine(life: TableLife) -> None:
-    """Look for damages; a compaction that is planned is none."""
-    assert [row for row in life.table.inspect.health().to_pylist() if row["check"] != "nothing pending"] == []
+    """Look for damages; a compaction that is planned is none, nor is a global index that lacks keys which are in several partitions."""
+    harmless = {"nothing pending"}
+    if life.kind.moves is None and life.kind.partition_columns:
+        harmless.add("record index has the keys of the table")
+    assert [row for row in life.table.inspect.health().to_pylist() if row["check"] not in harmless] == []
     assert life.table.inspect.verify().to_pylist() == []
 
 

@@ -119,7 +119,7 @@ def test_a_column_that_is_text_in_one_file_is_text_in_the_table_whichever_file_i
 
 @pytest.mark.parametrize("order", ["ab", "ba"])
 @pytest.mark.parametrize("number", [10**12, 1.239])
-def test_decimals_beside_other_numbers_are_refused_before_there_is_a_table(tmp_path: Path, number: float, order: str) -> None:
+def test_decimals_and_other_numbers_in_one_column_are_refused_before_there_is_a_table(tmp_path: Path, number: float, order: str) -> None:
     both = {order[0]: {"id": ["1"], "city": ["oslo"], "v": [Decimal("1.50")]}, order[1]: {"id": ["2"], "city": ["oslo"], "v": [number]}}
     source = write(tmp_path / "plain", {f"oslo/{name}.parquet": pa.table(rows) for name, rows in both.items()})
     with pytest.raises(SchemaError, match=r"oslo/b\.parquet.*'v' has type.*decimal128.*neither holds"):

@@ -91,7 +91,7 @@ class InstantRange:
         Raises:
             UnsupportedError: version 6 does not tell which were.
         """
-        if self.older and not self._may_have_late_archived:
+        if not self._may_begin_archived:
             return None
         if self.end.layout == 1:
             if self.end.archive_boundary is None or self.since >= self.end.archive_boundary:
@@ -107,11 +107,12 @@ class InstantRange:
     @property
     def begins_archived(self) -> bool:
         """True when commits of the span are archived."""
-        return (not self.older or self._may_have_late_archived) and self.since < self.earliest_time
+        return self._may_begin_archived and self.since < self.earliest_time
 
     @property
-    def _may_have_late_archived(self) -> bool:
-        return not self.by_requested and self.latest.has_archived_after(self.since)
+    def _may_begin_archived(self) -> bool:
+        """False where an active commit precedes the span and no archived one completed later: names in the archive need no look."""
+        return not self.older or (not self.by_requested and self.latest.has_archived_after(self.since))
 
     def refusal(self, way_out: str) -> UsageError:
         """Return the error of a span that begins among archived commits."""

@@ -21,6 +21,7 @@ from pyhudi.errors import CorruptTableError, SchemaError, UsageError
 from pyhudi.kernels.base_file.parquet_input import corrupt_as_error
 from pyhudi.kernels.base_file.stitched_rows import named_values
 from pyhudi.schema.evolve import check_fixed_columns, evolve
+from pyhudi.schema.storable import storable_type
 from pyhudi.spec.files.bootstrap_source import BootstrapSource
 from pyhudi.spec.files.file_group import join_path
 from pyhudi.spec.files.partition_path import DEFAULT_PARTITION
@@ -95,21 +96,16 @@ def _widened_to_text(merged: pa.Schema, columns: pa.Schema, key_fields: Iterable
     fields = []
     for field in merged:
         index = columns.get_field_index(field.name)
-        stated = field.type if index < 0 else columns.field(index).type
+        stated = field.type if index < 0 else storable_type(columns.field(index).type, field.name)
         if pt.is_decimal(field.type) and (pt.is_integer(stated) or pt.is_floating(stated)):
             raise SchemaError(
                 f"Column '{field.name}' has type {stated} in it and {field.type} in them, and neither holds all values of both."
             )
-        is_text = _is_text(stated) and (pt.is_decimal(field.type) or pt.is_date(field.type))
+        is_text = pt.is_string(stated) and (pt.is_decimal(field.type) or pt.is_date(field.type))
         fields.append(field.with_type(pa.string()) if is_text else field)
     result = pa.schema(fields)
     check_fixed_columns(merged, result, key_fields, (), ())
     return result
-
-
-def _is_text(arrow: pa.DataType) -> bool:
-    plain = arrow.value_type if pt.is_dictionary(arrow) else arrow
-    return bool(pt.is_string(plain) or pt.is_large_string(plain) or pt.is_string_view(plain))
 
 
 def _check_case(names: Iterable[str], spelt: dict[str, str]) -> None:
