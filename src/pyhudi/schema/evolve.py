@@ -32,12 +32,13 @@ def evolve(
     key_fields: Iterable[str] = (),
     partition_fields: Iterable[str] = (),
     ordering_fields: Iterable[str] = (),
+    are_cast: bool = True,
 ) -> pa.Schema:
     """Return the table's data columns after a write of data with this schema; `table` is None for a new table.
 
     Columns of the table keep name, place and nullability; columns that only the data has are appended, nullable.
     Types of `key_fields` and `partition_fields` are not widened into one whose values have other strings, nor those of `ordering_fields`
-    into text, which has another order.
+    into text, which has another order. Without `are_cast` the data are files that stay as they are (`widen_type`).
 
     Raises:
         SchemaError: a type cannot be stored or does not fit the table's, or a new column has a reserved name; names the column.
@@ -57,7 +58,7 @@ def evolve(
         match = by_name.pop(field.name.lower(), None)
         if match is None and not field.nullable:
             raise SchemaError(f"Column '{field.name}' is missing in the data, and the table does not allow nulls in it.")
-        fields.append(field if match is None else field.with_type(widen_type(field.type, match.type, field.name)))
+        fields.append(field if match is None else field.with_type(widen_type(field.type, match.type, field.name, are_cast=are_cast)))
     fields.extend(_new_column(field).with_nullable(True) for field in by_name.values())
     evolved_schema = pa.schema(fields)
     check_fixed_columns(table, evolved_schema, key_fields, partition_fields, ordering_fields)

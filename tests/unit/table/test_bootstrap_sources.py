@@ -111,10 +111,14 @@ def test_a_column_that_is_text_in_one_file_is_text_in_the_table_whichever_file_i
     tmp_path: Path, kind: str, order: str, options: Mapping[str, str]
 ) -> None:
     value = datetime.date(2026, 1, 2) if kind == "date" else Decimal("1.50")
-    both = {order[0]: {"id": ["1"], "city": ["oslo"], "v": [value]}, order[1]: {"id": ["2"], "city": ["oslo"], "v": ["text"]}}
+    columns = {"1": value, "2": "text"}
+    both = {
+        name: {"id": [id_], "city": ["oslo"], "v": [v], "s": [{"l": [v]}]} for name, (id_, v) in zip(order, columns.items(), strict=True)
+    }
     source = write(tmp_path / "plain", {f"oslo/{name}.parquet": pa.table(rows) for name, rows in both.items()})
     table = bootstrapped(tmp_path / "t", source, options)
-    assert {row["id"]: row["v"] for row in table.to_arrow(columns=["id", "v"]).to_pylist()} == {"1": str(value), "2": "text"}
+    rows = {row["id"]: (row["v"], row["s"]) for row in table.to_arrow(columns=["id", "v", "s"]).to_pylist()}
+    assert rows == {id_: (str(v), {"l": [str(v)]}) for id_, v in columns.items()}
 
 
 @pytest.mark.parametrize("order", ["ab", "ba"])

@@ -14,14 +14,12 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pyarrow.types as pt
 
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.errors import CorruptTableError, SchemaError, UsageError
 from pyhudi.kernels.base_file.parquet_input import corrupt_as_error
 from pyhudi.kernels.base_file.stitched_rows import named_values
-from pyhudi.schema.evolve import check_fixed_columns, evolve
-from pyhudi.schema.storable import storable_type
+from pyhudi.schema.evolve import evolve
 from pyhudi.spec.files.bootstrap_source import BootstrapSource
 from pyhudi.spec.files.file_group import join_path
 from pyhudi.spec.files.partition_path import DEFAULT_PARTITION
@@ -78,34 +76,12 @@ def _common_schema(storage: Storage, schemas: Mapping[str, pa.Schema], key_field
     for path, columns in schemas.items():
         try:
             _check_case(columns.names, spelt)
-            before = None if merged is None else _widened_to_text(merged, columns, key_fields)
-            merged = evolve(before, pa.schema([field.with_nullable(True) for field in columns]), key_fields=key_fields)
+            merged = evolve(merged, pa.schema([field.with_nullable(True) for field in columns]), key_fields=key_fields, are_cast=False)
         except SchemaError as error:
             raise SchemaError(f"file '{path}' of {storage.uri} does not fit the files before it: {error}") from error
     assert merged is not None, "there is a file"
     required = [{field.name for field in columns if not field.nullable} for columns in schemas.values()]
     return pa.schema([field.with_nullable(not all(field.name in names for names in required)) for field in merged])
-
-
-def _widened_to_text(merged: pa.Schema, columns: pa.Schema, key_fields: Iterable[str]) -> pa.Schema:
-    """Return the columns, those as text that are text in the next file: writers cast rows to dates and decimals, a file stays as is.
-
-    Raises:
-        SchemaError: a decimal column has numbers of another kind, of which it does not hold all, or a key would become text.
-    """
-    fields = []
-    for field in merged:
-        index = columns.get_field_index(field.name)
-        stated = field.type if index < 0 else storable_type(columns.field(index).type, field.name)
-        if pt.is_decimal(field.type) and (pt.is_integer(stated) or pt.is_floating(stated)):
-            raise SchemaError(
-                f"Column '{field.name}' has type {stated} in it and {field.type} in them, and neither holds all values of both."
-            )
-        is_text = pt.is_string(stated) and (pt.is_decimal(field.type) or pt.is_date(field.type))
-        fields.append(field.with_type(pa.string()) if is_text else field)
-    result = pa.schema(fields)
-    check_fixed_columns(merged, result, key_fields, (), ())
-    return result
 
 
 def _check_case(names: Iterable[str], spelt: dict[str, str]) -> None:
