@@ -136,6 +136,8 @@ def test_catalog_of_another_name_is_the_session_catalog(spark: SparkSession) -> 
     inner = "SELECT 1 FROM hudi.named.u WHERE `hudi`.`named`.`u`.`id` = o.id + 1"
     assert session.sql(f"SELECT o.id FROM hudi.named.u o WHERE EXISTS ({inner})").collect() == [(2,)]
     assert session.sql("SELECT hudi.named.u.id FROM hudi.named.u ORDER BY hudi.named.u.id DESC").collect() == [(3,), (2,)]
+    star = "SELECT s.name, s.id, t.id FROM (SELECT hudi.named.u.* EXCEPT (id), struct(hudi.named.u.*).id AS id FROM hudi.named.u) s"
+    assert session.sql(f"{star} JOIN (SELECT hudi.named.u.* FROM named.u) t USING (id) ORDER BY id").collect() == [("z", 2, 2), ("c", 3, 3)]
     with pytest.raises(AnalysisException, match=r"`named`.`u`.`nothing`"):
         session.sql("SELECT hudi.named.u.nothing FROM hudi.named.u")
     session.sql("UPDATE hudi.named.u SET name = 'y' WHERE hudi.named.u.id = 3")

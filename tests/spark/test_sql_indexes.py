@@ -87,6 +87,9 @@ def test_index_that_the_next_write_would_delete_or_refuse_is_refused(spark: Spar
         spark.conf.unset("hoodie.metadata.enable")
     with pytest.raises(UsageError, match="options follow all columns"):
         spark.sql("CREATE INDEX by_ts ON indexed_rides (ts OPTIONS (a = 'b'))")
+    for function in ("regexp_extract", "to_timestamp", "to_date", "unix_timestamp"):
+        with pytest.raises(UsageError, match=f"'{function}' is not served"):
+            spark.sql(f"CREATE INDEX x ON indexed_rides USING column_stats(rider) OPTIONS(expr='{function}')")
     with pytest.raises(UsageError, match="'regexp_replace' is not served"):
         spark.sql("CREATE INDEX x ON indexed_rides USING column_stats(rider) OPTIONS(expr='regexp_replace', pattern='D', replacement='E')")
     with pytest.raises(UsageError, match="date_format needs the option 'format'"):

@@ -56,7 +56,8 @@ def test_metafiles_are_added_and_migrated(trips):
 def test_files_leave_the_plan_of_a_clustering(trips):
     trips.table("trips").insert([{"id": 2, "name": "bob", "city": "oslo"}], options={"hoodie.parquet.small.file.limit": "0"})
     options = "hoodie.clustering.plan.strategy.single.group.clustering.enabled=true"
-    trips(f"CALL run_clustering(table => 'trips', op => 'schedule', options => '{options}')")
+    planned = trips(f"CALL run_clustering(table => 'trips', op => 'schedule', options => '{options}')")
+    assert planned == trips("CALL show_clustering(table => 'trips')")
     instant = trips.table("trips").history().to_pylist()[-1]["requested"]
     name = next(row["base_file"] for row in trips.table("trips").inspect.slices().to_pylist())
     call = f"CALL repair_clustering_plan(table => 'trips', instant => '{instant}'"

@@ -29,6 +29,8 @@ def test_version_needs_no_script() -> None:
         ([], "name the Python script"),
         (["--master"], "name the Python script"),
         (["--class", "a.B", "app.jar"], "runs Python scripts, not app.jar"),
+        (["--nosuch", "job.py"], r"spark-submit has no flag --nosuch\.$"),
+        (["--conf", "spark.x=y", "--verbos", "job.py", "2026-11-29"], r"has no flag --verbos\. Did you mean '--verbose'\?"),
         (["--deploy-mode", "cluster", "job.py"], "PYHUDI_ENABLE"),
         (["--deploy-mode=cluster", "job.py"], "PYHUDI_ENABLE"),
         (["--conf", "spark.submit.deployMode=cluster", "job.py"], "PYHUDI_ENABLE"),

@@ -273,6 +273,8 @@ def test_the_line_of_a_fault_is_shown_with_a_caret() -> None:
         ("coalesce(name, 'none') = 'none'", [4]),
         ("(id, name) IN ((1, 'ann'), (2, 'x'), (3, ''))", [1, 3]),
         ("(id, name) NOT IN ((1, 'ann'), (2, 'x'))", [2, 3, 4]),
+        ("(id, name) IN ((1, 'ann'), (4, NULL))", [1]),
+        ("(id, name) NOT IN ((1, 'ann'), (2, NULL))", [3, 4]),
         ("id IN (1, id)", [1, 2, 3, 4]),
         ("id IN (odd_or_not, 1)".replace("odd_or_not", "`odd name` - 4"), [1, 3]),
         ("id BETWEEN 1 + 1 AND length(name)", [2]),

@@ -12,11 +12,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from pyhudi.errors import UsageError
+from pyhudi.errors import UsageError, did_you_mean
 
 _USAGE_EXIT: Final = 2
-#: Flags without a value; each other one has a value. Rule: Spark's `SparkSubmitOptionParser`.
+#: Flags without a value, and those with one. Rule: Spark's `SparkSubmitOptionParser`.
 _SWITCHES: Final = ("--help", "-h", "--supervise", "--usage-error", "--verbose", "-v", "--version", "--load-spark-defaults")
+_WITH_VALUE: Final = (
+    *("--archives", "--class", "--conf", "-c", "--deploy-mode", "--driver-class-path", "--driver-cores", "--driver-default-class-path"),
+    *("--driver-java-options", "--driver-library-path", "--driver-memory", "--exclude-packages", "--executor-cores", "--executor-memory"),
+    *("--files", "--jars", "--keytab", "--kill", "--master", "--name", "--num-executors", "--packages", "--principal", "--properties-file"),
+    *("--proxy-user", "--py-files", "--queue", "--remote", "--repositories", "--status", "--total-executor-cores"),
+)
 _INFORMATION: Final = ("--help", "-h", "--version")
 _CLUSTER: Final = (
     "the script runs in the cluster, where pyhudi-submit cannot enable its sessions: install pyhudi there, and use spark-submit with"
@@ -55,9 +61,11 @@ def submit_command(arguments: Sequence[str]) -> list[str]:
     if position == len(arguments):
         if any(flag in _INFORMATION for flag in flags):
             return [program, *flags]
+        _check_names(flags)
         raise UsageError("name the Python script: pyhudi-submit [flags of spark-submit] SCRIPT.py [arguments]")
     script = arguments[position]
     if not script.endswith(".py"):
+        _check_names(flags)
         raise UsageError(f"pyhudi-submit runs Python scripts, not {script}")
     if _value_of("--deploy-mode", flags) == "cluster" or "spark.submit.deployMode=cluster" in flags:
         raise UsageError(_CLUSTER)
@@ -72,6 +80,16 @@ def _script_position(arguments: Sequence[str]) -> int:
         flag = arguments[position]
         position += 1 if flag in _SWITCHES or "=" in flag else 2
     return min(position, len(arguments))
+
+
+def _check_names(flags: Sequence[str]) -> None:
+    """Refuse a flag that Spark does not have: what follows it was taken for its value, and the script was missed."""
+    position = 0
+    while position < len(flags):
+        name, is_assigned, _ = flags[position].partition("=")
+        if name not in _SWITCHES and name not in _WITH_VALUE:
+            raise UsageError(f"spark-submit has no flag {name}.{did_you_mean(name, (*_SWITCHES, *_WITH_VALUE))}")
+        position += 1 if is_assigned or name in _SWITCHES else 2
 
 
 def _value_of(name: str, flags: Sequence[str]) -> str | None:

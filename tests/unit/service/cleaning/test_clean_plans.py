@@ -16,7 +16,7 @@ from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.load_timeline import load_timeline
 from tests.unit.crash.tables import SCHEMA
-from tests.unit.service.cleaning.clean_tables import OFF, TIMELINE, clean, new_table
+from tests.unit.service.cleaning.clean_tables import OFF, TIMELINE, clean, files, new_table, upsert
 
 
 def test_an_incremental_plan_asks_the_metadata_table_once_for_all_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,6 +38,18 @@ def test_an_incremental_plan_asks_the_metadata_table_once_for_all_partitions(mon
     (planned,) = table.services.clean(options={"hoodie.clean.commits.retained": "1"}, dry_run=True)
     assert planned.total_files == 10
     assert questions == [5]
+
+
+@pytest.mark.parametrize("filtered", ["selected", "regex"])
+def test_a_clean_after_a_filtered_one_covers_the_partitions_that_the_filter_excluded(filtered: str) -> None:
+    table = new_table(MemoryStorage())
+    for value in range(3):
+        for city in ("oslo", "rome"):
+            upsert(table, value, ids=(1,) if city == "oslo" else (2,), city=city)
+    assert clean(table, commits__retained="1", incremental__enabled="false", **{f"partition__filter__{filtered}": "rome"}) == [1]
+    upsert(table, 3, ids=(3,), city="lima")  # a commit, without which no clean is due
+    assert clean(table, commits__retained="1") == [3]
+    assert [len(files(table.storage, city)) for city in ("oslo", "rome")] == [1, 1]
 
 
 def test_groups_of_base_files_give_way_as_slices_do() -> None:

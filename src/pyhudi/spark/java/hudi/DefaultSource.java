@@ -11,7 +11,6 @@ import org.apache.spark.sql.catalyst.analysis.Analyzer;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
-import org.apache.spark.sql.catalyst.trees.TreePattern;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
@@ -153,7 +152,7 @@ public class DefaultSource implements RelationProvider, SchemaRelationProvider, 
 
         public TreeNode apply(TreeNode plan) {
             LogicalPlan scanned = ((LogicalPlan) plan).resolveOperatorsUp(new ScanOfTable(this.session));
-            return scanned.containsPattern(TreePattern.UNRESOLVED_ATTRIBUTE()) ? scanned.resolveExpressions(new AliasedNames(this.session)) : scanned;
+            return scanned.resolved() ? scanned : scanned.resolveExpressions(new AliasedNames(this.session));
         }
     }
 }
