@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pyhudi.errors import AlreadyExistsError, ConflictError, StorageError, UnknownOutcomeError
+from pyhudi.errors import AlreadyExistsError, ConflictError, LockLostError, StorageError, UnknownOutcomeError
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table.table_config import TableConfig
-from pyhudi.storage.storage_protocol import Storage
+from pyhudi.storage.storage_protocol import HeldLock, Storage
 from pyhudi.timeline.instant_details import instant_path, read_bytes
 from pyhudi.timeline.state import check_layout, first_state, next_instant
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineWriter:
-    """Writes the state files of a table's instants.
+    """Writes the state files of a table's instants; `lock` is the one under which new ones take their times, where there is one.
 
     Example:
         >>> writer = TimelineWriter(table.storage, table.config)
@@ -30,15 +30,35 @@ class TimelineWriter:
 
     storage: Storage
     config: TableConfig
+    lock: HeldLock | None = None
 
     def request(self, action: Action, time: str, content: bytes = b"") -> Instant:
         """Create the first file of a new instant and return it; a savepoint begins inflight.
 
+        A lock that is still held then shows that nobody else has taken the same time: whoever takes one under the lock lists this file.
+
         Raises:
             AlreadyExistsError: the time is taken by an action of the same kind.
+            LockLostError: the lock was lost, and another action may have the same time; nothing was done, at most the first file is left.
         """
         check_layout(action, self.config.layout)
-        return self._create(Instant(time, action, first_state(action)), content)
+        self._check_locked(action, time)
+        instant = self._create(Instant(time, action, first_state(action)), content)
+        try:
+            self._check_locked(action, time)
+        except LockLostError:
+            if action.writes_data:  # that of an action with a plan may have been taken up by whoever holds the lock now
+                self.storage.delete(instant_path(self.config, instant))
+            raise
+        return instant
+
+    def _check_locked(self, action: Action, time: str) -> None:
+        if self.lock is not None and not self.lock.is_held():
+            raise LockLostError(
+                f"the lock of table {self.storage.uri} was lost, since its file was deleted or replaced or this process was held up, before"
+                f" {action} {time} had begun: another writer may have taken the same time. Nothing was done; try again. Leave the lock"
+                " file alone."
+            )
 
     def start(self, instant: Instant, content: bytes = b"") -> Instant:
         """Create the inflight file of a requested instant and return the inflight instant."""

@@ -52,7 +52,7 @@ class LockedTable(TableState):
     @property
     def writer(self) -> TimelineWriter:
         """Writes this table's instants."""
-        return TimelineWriter(self.storage, self.config)
+        return TimelineWriter(self.storage, self.config, self.lock)
 
     @property
     def is_locked(self) -> bool:

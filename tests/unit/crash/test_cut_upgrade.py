@@ -151,7 +151,7 @@ def test_deleting_the_old_timeline_before_the_change_is_noticed(monkeypatch: pyt
     storage, _ = stored("COPY_ON_WRITE", 6)
     before = state(storage)
     monkeypatch.setattr(switch_version, "store_properties", _fail)
-    monkeypatch.setattr(switch_version, "accept_identity", lambda at, _: switch_version._delete_instants(at, HudiTable(at).config))
+    monkeypatch.setattr(switch_version, "accept_identity", lambda at, _, **__: switch_version._delete_instants(at, HudiTable(at).config))
     with pytest.raises(StorageError):
         move(9)(storage)
     with pytest.raises((CorruptTableError, AssertionError)):

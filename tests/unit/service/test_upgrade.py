@@ -12,7 +12,8 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.codec.actions.commit_metadata import decode_commit, encode_commit
-from pyhudi.errors import ConflictError, HudiError, OptionError, UnsupportedError, UsageError
+from pyhudi.errors import ConflictError, HudiError, OptionError, StorageError, UnsupportedError, UsageError
+from pyhudi.service.upgrade import switch_version
 from pyhudi.service.upgrade.completion_times import completion_times
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.instant import Action, Instant, State
@@ -238,6 +239,24 @@ def test_a_writer_that_opened_the_table_before_is_told_to_open_it_again(tmp_path
         old_handle.upsert([ride(1, 10)])
     old_handle.refresh()
     old_handle.upsert([ride(1, 10)])
+
+
+def test_a_change_that_fails_leaves_the_change_before_it_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, options = make(tmp_path, version=9), {"hoodie.metadata.enable": "false"}
+    table.upsert([ride(1, 10)], options=options)
+    before = rows(table)
+    table.services.downgrade(8)
+    with monkeypatch.context() as failing:
+        failing.setattr(switch_version, "store_properties", _fail)
+        with pytest.raises(StorageError):
+            HudiTable.open(tmp_path / "t").services.upgrade()
+    table = HudiTable.open(tmp_path / "t")
+    assert (table.config.version, rows(table)) == (8, before)
+    table.upsert([ride(1, 11)], options=options)
+
+
+def _fail(*_: object, **__: object) -> None:
+    raise StorageError("on purpose")
 
 
 def test_a_reader_with_the_old_properties_is_sent_to_the_new_timeline(tmp_path: Path) -> None:

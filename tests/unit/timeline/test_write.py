@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.errors import AlreadyExistsError, ConflictError, StorageError, UnknownOutcomeError, UnsupportedError
+from pyhudi.errors import AlreadyExistsError, ConflictError, LockLostError, StorageError, UnknownOutcomeError, UnsupportedError
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.testing.call_log import RecordingStorage
 from pyhudi.testing.crash_points import crash_points
@@ -49,6 +49,27 @@ def test_taken_time_is_refused(storage, layout_2) -> None:
     writer.request(Action.COMMIT, TIME)
     with pytest.raises(AlreadyExistsError):
         writer.request(Action.COMMIT, TIME)
+
+
+class _Lost:
+    """A lock that is lost after some looks at it."""
+
+    def __init__(self, looks: int) -> None:
+        self.looks = looks
+
+    def is_held(self) -> bool:
+        self.looks -= 1
+        return self.looks >= 0
+
+
+@pytest.mark.parametrize("looks", [0, 1])
+@pytest.mark.parametrize("action", [Action.COMMIT, Action.CLEAN])
+def test_an_action_does_not_begin_at_a_time_that_was_taken_under_a_lock_that_is_lost(storage, layout_2, action, looks) -> None:
+    TimelineWriter(storage, layout_2).request(Action.ROLLBACK, TIME)
+    with pytest.raises(LockLostError, match=f"before {action} {TIME} had begun.*may have taken the same time"):
+        TimelineWriter(storage, layout_2, _Lost(looks)).request(action, TIME)
+    planned = [f"{TIME}.clean.requested"] if looks and action is Action.CLEAN else []  # which the next holder of the lock may run already
+    assert names(storage) == [*planned, f"{TIME}.rollback.requested"]
 
 
 def test_removing_takes_the_latest_state_first(storage, layout_2) -> None:

@@ -17,6 +17,7 @@ TROUBLES = {
     "held up": (Troubles(held_up=True), 0),
     "crashes": (Troubles(failing=0.005, skew_ms=5_000), 2),
     "held up, and clocks": (Troubles(held_up=True, skew_ms=5_000), 0),
+    "held up, clocks and crashes": (Troubles(failing=0.003, held_up=True, skew_ms=5_000), 2),
     "services": (Troubles(skew_ms=5_000, services=SERVICES), 0),
     "services and crashes": (Troubles(failing=0.005, skew_ms=5_000, services=SERVICES), 2),
     "services, held up": (Troubles(held_up=True, services=SERVICES), 0),
@@ -35,8 +36,13 @@ def test_no_schedule_loses_or_doubles_or_reorders_a_write(kind: str, seeds: rang
         assert simulate(seed, troubles, crashes=crashes) == [], f"seed {seed}"
 
 
-@pytest.mark.parametrize(("kind", "seed"), [("held up", 1_000_977)])
+#: What went wrong: a writer that others took for dead wrote on, and ended the rollback that they had planned before, so its last file was
+#: left; a writer that was held up began at a time that another action had taken meanwhile; the newest completion time was archived, and a
+#: clock that was behind gave it again; an upgrade that failed left a table whose last downgrade was not accepted any more.
+HAD_FAULTS = [("held up", 1_000_977), ("held up, and clocks", 1_007_084), ("services", 1_007_285), ("upgrades", 1_007_320)]
+
+
+@pytest.mark.parametrize(("kind", "seed"), HAD_FAULTS)
 def test_schedules_that_had_faults_have_none(kind: str, seed: int) -> None:
-    """A writer that others took for dead wrote on, and ended the rollback that they had planned before: its last file was left."""
     troubles, crashes = TROUBLES[kind]
     assert simulate(seed, troubles, crashes=crashes) == []

@@ -7,6 +7,7 @@ changes a property otherwise says so (`accept_identity`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from pyhudi.errors import CorruptTableError, HudiError
@@ -54,10 +55,10 @@ def check_identity(
             " not hold. Restore that file from a copy."
         )
     stored = identity_of(config)
-    changed = [name for name, value in stored.items() if _differs(name, noted.get(name, ""), value)]
+    changed = _differences(noted, stored)
     if is_past or (keys.VERSION in changed and _was_upgraded(storage, config, without_proof=_came_later(timeline, instant))):
         changed = [name for name in changed if name not in CHANGED_BY_UPGRADES]
-    if changed and not _is_accepted(storage, now):
+    if changed and not _is_accepted(storage, stored):
         differences = ", ".join(f"{name} is {stored[name] or 'not set'!r} and was {noted.get(name) or 'not set'!r}" for name in changed)
         raise CorruptTableError(
             f"'{PROPERTIES}' of table {storage.uri} was changed since {instant.action} {instant.requested} was written: {differences}."
@@ -65,15 +66,26 @@ def check_identity(
         )
 
 
-def accept_identity(storage: Storage, config: TableConfig) -> None:
-    """Record that the properties are as they are on purpose; the next commit notes them."""
-    storage.replace(_ACCEPTED, identity_note(config).encode())
+def accept_identity(storage: Storage, config: TableConfig, *, before: TableConfig | None = None) -> None:
+    """Record that the properties are as they are on purpose; the next commit notes them.
+
+    Args:
+        storage: the table's.
+        config: the properties.
+        before: those that are stored still, where `config` is about to be: both are accepted, since that may fail.
+    """
+    accepted = [identity_note(one) for one in (config, before) if one is not None]
+    storage.replace(_ACCEPTED, "\n".join(accepted).encode())
 
 
 def _came_later(timeline: Timeline, instant: Instant) -> bool:
     """Tell whether a commit, rollback or restore followed on a commit: Apache Hudi may have upgraded the table with it."""
     undone = timeline.completed(Action.ROLLBACK, Action.RESTORE)
     return instant != timeline.data_instants()[-1] or any(one.requested > instant.requested for one in undone)
+
+
+def _differences(noted: Mapping[str, str], stored: Mapping[str, str]) -> list[str]:
+    return [name for name, value in stored.items() if _differs(name, noted.get(name, ""), value)]
 
 
 def _differs(name: str, noted: str, stored: str) -> bool:
@@ -91,8 +103,9 @@ def _was_upgraded(storage: Storage, config: TableConfig, *, without_proof: bool)
         return without_proof
 
 
-def _is_accepted(storage: Storage, note: str) -> bool:
+def _is_accepted(storage: Storage, stored: Mapping[str, str]) -> bool:
     try:
-        return storage.read(_ACCEPTED, max_bytes=_MAX_BYTES) == note.encode()
+        lines = storage.read(_ACCEPTED, max_bytes=_MAX_BYTES).decode(errors="replace").splitlines()
     except FileNotFoundError:
         return False
+    return any((noted := noted_identity(line)) is not None and not _differences(noted, stored) for line in lines)

@@ -84,6 +84,8 @@ def _stays(inputs: ArchivalInputs, settings: ArchivalSettings) -> Iterator[Stay]
     timeline = inputs.timeline
     commits = timeline.data_instants()
     yield from inputs.bounds
+    if (last := _greatest(inputs)) is not None:
+        yield Stay(last.requested, f"{last.action} {last.requested} completed last, and later times continue from there")
     pending = next(iter(timeline.pending()), None)
     if pending is not None:
         # The commit before it stays as well: what was pending may be rolled back, and then it is the last one before.
@@ -98,6 +100,15 @@ def _stays(inputs: ArchivalInputs, settings: ArchivalSettings) -> Iterator[Stay]
     saved = next((one for one in timeline.completed() if one.action is Action.SAVEPOINT), None)
     if saved is not None and not inputs.goes_beyond_savepoints(settings):
         yield Stay(saved.requested, f"{saved.requested} is savepointed{_NOT_BEYOND if settings.beyond_savepoints else ''}")
+
+
+def _greatest(inputs: ArchivalInputs) -> Instant | None:
+    """Return the instant that has the greatest time of the timeline, if it could be archived: a slow one that was requested early.
+
+    A writer whose clock is behind takes its times from those of the active timeline, and none may come before what is completed.
+    """
+    last = max(inputs.timeline.completed(), key=lambda one: one.completed or one.requested, default=None)
+    return last if last is not None and (last.action.writes_data or last.action in inputs.go_along) else None
 
 
 def _for_compaction(timeline: Timeline, counted: int) -> str | None:

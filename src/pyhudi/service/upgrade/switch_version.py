@@ -91,8 +91,9 @@ def change_version(table: LockedTable, request: VersionRequest) -> VersionChange
     if target.layout != table.config.layout:
         _write_timeline(table, target, request.merge)
         table.storage.replace(f"{table.config.timeline_path}/{MOVED_FILE}", ",".join(change.indexes_rebuilt).encode())
-    accept_identity(table.storage, target)
+    accept_identity(table.storage, target, before=table.config)
     store_properties(table.storage, change.properties, table.clock.now(), remove=change.removed)
+    accept_identity(table.storage, target)
     finish_change(replace(table, config=target))
     return replace(change, dry_run=False)
 

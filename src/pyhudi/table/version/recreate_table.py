@@ -134,7 +134,7 @@ def _write_new(old: LockedTable, new: NewDefinition, write: Callable[[Storage], 
         raise ConflictError(
             f"the lock of table {storage.uri} was lost while the table was written that is to replace it: it is as it was; write again."
         )
-    accept_identity(storage, TableConfig(properties_at_first(load_properties(created))))
+    accept_identity(storage, TableConfig(properties_at_first(load_properties(created))), before=old.config)
     switch(storage, old.config, replacement, clock.now())
 
 

@@ -87,8 +87,9 @@ def change_table_type(storage: Storage, clock: Clock, ids: Ids, arguments: TypeA
             table = roll_back_failed_writes(locked)
             if not has_logs(table):
                 stored = TableConfig({**load_properties(storage), keys.TYPE: to})
-                accept_identity(storage, stored)
+                accept_identity(storage, stored, before=locked.config)
                 store_properties(storage, {keys.TYPE: to}, clock.now())
+                accept_identity(storage, stored)
                 return change
         if not arguments.compact:
             raise UsageError(f"table {storage.uri} has rows in log files, which a copy-on-write table has not: let them be compacted.")

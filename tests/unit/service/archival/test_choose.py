@@ -110,6 +110,14 @@ def test_commits_stay_whose_files_the_last_clean_kept_when_that_is_asked_for() -
     assert chosen(cleaned=Cleaned(at(45), at(20)), behind_cleaning=True)[0] == [10]
 
 
+def test_what_completed_last_stays_though_it_was_requested_early() -> None:
+    slow = Instant(at(25), Action.COMMIT, State.COMPLETED, at(99))
+    assert chosen(slow) == ([10, 20], f"commit {at(25)} completed last, and later times continue from there")
+    assert chosen(slow, done(100, Action.CLEAN))[0] == [10, 20, 25, 30, 40]
+    assert chosen(Instant(at(5), Action.CLEAN, State.COMPLETED, at(99)))[0] == []
+    assert chosen(Instant(at(60), Action.SAVEPOINT, State.COMPLETED, at(99)))[0] == [10, 20, 30, 40]
+
+
 def test_the_nearest_bound_counts_and_is_named() -> None:
     assert chosen(bounds=(Stay(at(30), "far"), Stay(at(20), "near"))) == ([10], "near")
 
