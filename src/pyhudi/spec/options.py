@@ -212,6 +212,7 @@ def _note_of_others(name: str) -> None:
 
 def _check_asks_nothing(key: ConfigKey, name: str, value: str, *, is_strict: bool) -> None:
     if key.status is Status.HARMLESS:
+        check_value(key, name, value)
         note_without_effect(name, key.reason)
     elif key.status is Status.UNSERVED and not is_strict:
         if not _asks_nothing(key, name, value):

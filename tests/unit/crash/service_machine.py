@@ -49,7 +49,7 @@ CLUSTERINGS = {
     },
     "cluster by copies": {f"{_PLAN}class": "SparkStreamCopyClusteringPlanStrategy"},
     "cluster selected partitions": _CLUSTER | {f"{_PLAN}partition.selected": "oslo"},
-    "cluster recent days": _CLUSTER | {f"{_PLAN}partition.filter.mode": "RECENT_DAYS"},
+    "cluster recent days": _CLUSTER | {"hoodie.clustering.plan.partition.filter.mode": "RECENT_DAYS"},
 }
 _ARCHIVE = {"hoodie.clean.commits.retained": "1", "hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"}
 _EXPIRY = {"hoodie.partition.ttl.management.strategy.type": "KEEP_BY_CREATION_TIME", "hoodie.partition.ttl.strategy.days.retain": "30"}
@@ -80,7 +80,7 @@ ROWS = _rows()
 
 
 def _cluster(table: HudiTable, options: Mapping[str, str]) -> object:
-    return table.services.cluster(options=options)
+    return table.services.cluster(options={"pyhudi.options.unknown": "refuse", **options})
 
 
 def _log_compact(table: HudiTable) -> object:

@@ -254,18 +254,23 @@ DRIVERS = {
     "version 6": replace(MAINTAINED, created_with={"hoodie.write.table.version": "6"}),
     "metadata table": replace(MAINTAINED, metadata_table=True),
 }
+#: Kinds of tables that are cut by each fault: before and after a call, in it, and by Ctrl-C. The others are cut after each call.
+EACH_FAULT = ("copy-on-write", "merge-on-read")
 CASES = [
-    pytest.param(action, kind, marks=() if (action, kind) == ("lifetimes", "merge-on-read") else pytest.mark.slow)
-    for action in ACTIONS
-    for kind in DRIVERS
+    pytest.param("lifetimes", "merge-on-read", (Fault.AFTER,)),
+    *(
+        pytest.param(action, kind, tuple(Fault) if kind in EACH_FAULT else (Fault.AFTER,), marks=pytest.mark.slow, id=f"{action}-{kind}")
+        for action in ACTIONS
+        for kind in DRIVERS
+    ),
 ]
 
 
-@pytest.mark.parametrize(("action", "kind"), CASES)
-def test_cut_anywhere_rows_are_those_before_or_after_and_the_same_call_ends_it(action: str, kind: str) -> None:
+@pytest.mark.parametrize(("action", "kind", "faults"), CASES)
+def test_cut_anywhere_rows_are_those_before_or_after_and_the_same_call_ends_it(action: str, kind: str, faults: tuple[Fault, ...]) -> None:
     driver, maintenance = DRIVERS[kind], ACTIONS[action]
     storage, before, after = maintenance.make(driver)
-    for run in cuts(maintenance.run, storage, (Fault.AFTER,) if kind != "copy-on-write" else tuple(Fault)):
+    for run in cuts(maintenance.run, storage, faults):
         rows = MAINTAINED.read(run.storage)
         assert before.agrees(rows) or after.agrees(rows), f"{run.point}: {before.difference(rows)}"
         if run.returned:

@@ -18,6 +18,7 @@ NAMES = [(name, key) for key in KEYS if not key.is_family for name in (key.name,
 
 STRICT = {"pyhudi.options.unserved": "refuse"}
 SERVED = [key for key in KEYS if key.status is Status.SERVED]
+CHECKED = SERVED + [key for key in KEYS if key.status is Status.HARMLESS and (key.choices or key.kind is not Kind.TEXT)]
 
 
 def test_no_name_stands_for_two_keys() -> None:
@@ -89,6 +90,7 @@ def test_a_misspelling_of_a_key_that_decides_on_rows_is_refused(name: str, key: 
         ("hoodie.no.such.key", ""),
         ("hoodie.qqqq", ""),
         ("hoodie.my.setting", ""),
+        ("hoodie.clustering.plan.strategy.partition.filter.mode", " Did you mean 'hoodie.clustering.plan.partition.filter.mode'?"),
         ("hoodie.parquet.page.sizes", " Did you mean 'hoodie.parquet.page.size'?"),
         ("spark.hoodie.parquet.page.sizes", " Did you mean 'hoodie.parquet.page.size'?"),
     ],
@@ -233,7 +235,15 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("key", SERVED, ids=lambda key: key.name)
+def test_keys_without_effect_have_values_of_apache_hudi() -> None:
+    """A sample of no values builds no curve, and there is no third way to build one."""
+    for name, value in {"hoodie.layout.optimize.curve.build.method": "X", "hoodie.layout.optimize.build.curve.sample.size": "0"}.items():
+        with pytest.raises(OptionError, match=re.escape(f"{name}={value} is not possible: it ")):
+            resolve({name: value})
+    assert resolve({"hoodie.layout.optimize.curve.build.method": "sample"}).given == {}
+
+
+@pytest.mark.parametrize("key", CHECKED, ids=lambda key: key.name)
 def test_a_value_that_a_key_cannot_have_is_refused_with_what_it_can_be(key: ConfigKey) -> None:
     bad = ("no such value", "") if key.choices else BAD[key.kind]
     for name in (key.name, *key.aliases):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pyhudi.spec.config.config_key import ConfigKey, Kind, harmless, served
 
 _PLAN = "hoodie.clustering.plan.strategy."
+_TASKS = "tunes how Spark plans and runs clusterings; tasks here are one for each group of a plan"
 
 CLUSTERING: tuple[ConfigKey, ...] = (
     served(
@@ -122,11 +123,20 @@ CLUSTERING: tuple[ConfigKey, ...] = (
     ),
     served("hoodie.clustering.expiration.threshold.mins", "Minutes after which a planned clustering is rolled back.", Kind.COUNT, "60"),
     *harmless(
-        "tunes how Spark plans and runs clusterings; tasks here are one for each group of a plan",
+        _TASKS,
         """
-        hoodie.clustering.max.parallelism hoodie.clustering.group.read.parallelism
-        hoodie.clustering.plan.generation.use.local.engine.context hoodie.layout.optimize.curve.build.method
-        hoodie.layout.optimize.build.curve.sample.size hoodie.layout.optimize.data.skipping.enable hoodie.layout.optimize.enable
+        hoodie.clustering.max.parallelism hoodie.clustering.group.read.parallelism hoodie.layout.optimize.build.curve.sample.size
         """,
+        Kind.POSITIVE,
+    ),
+    *harmless(
+        _TASKS,
+        """
+        hoodie.clustering.plan.generation.use.local.engine.context hoodie.layout.optimize.data.skipping.enable hoodie.layout.optimize.enable
+        """,
+        Kind.FLAG,
+    ),
+    *harmless(
+        "curves go by the ranks of all values of a column", "hoodie.layout.optimize.curve.build.method", choices=("DIRECT", "SAMPLE")
     ),
 )

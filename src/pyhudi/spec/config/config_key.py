@@ -80,10 +80,13 @@ def served(
     return ConfigKey(name, Status.SERVED, kind, default, doc, aliases, choices)
 
 
-def harmless(reason: str, names: str) -> Iterable[ConfigKey]:
-    """Yield harmless keys, from names parted by blanks; a name that ends with `.*` or `.**` is a family."""
+def harmless(reason: str, names: str, kind: Kind = Kind.TEXT, choices: tuple[str, ...] = ()) -> Iterable[ConfigKey]:
+    """Yield harmless keys, from names parted by blanks; a name that ends with `.*` or `.**` is a family.
+
+    Values that Apache Hudi cannot run with are refused by `kind` and `choices`: a script that has one is wrong somewhere.
+    """
     for name in names.split():
-        yield ConfigKey(name, Status.HARMLESS, reason=reason)
+        yield ConfigKey(name, Status.HARMLESS, kind, choices=choices, reason=reason)
 
 
 def refused(reason: str, names: str) -> Iterable[ConfigKey]:
