@@ -6,7 +6,7 @@ import itertools
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pyhudi.index.rows import TaggedRows
@@ -65,10 +65,12 @@ def test_every_insert_gets_a_place_and_no_group_comes_twice(count, sizes, row_by
     assert all(group.count > 0 for group in groups)
 
 
-@given(st.integers(0, 5000), st.floats(1, 100))
+@given(st.integers(0, 5000), st.floats(1, 5000))
+@example(1, 1001.0)
 def test_bulk_groups_are_as_few_as_allowed_and_of_equal_size(count, row_bytes) -> None:
     counts = [group.count for group in spread_inserts(count, row_bytes, SETTINGS, new_ids())]
     assert sum(counts) == count
+    assert all(number > 0 for number in counts)
     assert not counts or max(counts) - min(counts) <= 1
     assert not counts or (len(counts) - 1) * SETTINGS.max_file_bytes < count * row_bytes
 

@@ -63,8 +63,14 @@ def pack_inserts(
 
 
 def spread_inserts(count: int, row_bytes: float, settings: WriterSettings, new_file_id: Callable[[], str]) -> list[InsertGroup]:
-    """Return new groups of nearly equal size for `count` records, as few as the greatest file size allows."""
-    groups = math.ceil(count * row_bytes / settings.max_file_bytes) if count else 0
+    """Return new groups of nearly equal size for `count` records, as few as the greatest file size allows; each has a record at least.
+
+    Example:
+        >>> groups = spread_inserts(2, 5000.0, WriterSettings(max_file_bytes=1000), iter("ab").__next__)
+        >>> [(group.file_id, group.count) for group in groups]
+        [('a', 1), ('b', 1)]
+    """
+    groups = min(count, math.ceil(count * row_bytes / settings.max_file_bytes))
     return [InsertGroup(new_file_id(), None, count * (n + 1) // groups - count * n // groups) for n in range(groups)]
 
 
