@@ -11,6 +11,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Iterator
 from itertools import count
+from typing import Final
 
 from pyhudi.metadata_table.read.writer_table import MetadataWriterTable
 from pyhudi.spec.instant import Action
@@ -19,7 +20,10 @@ from pyhudi.timeline.timeline import Timeline
 #: Instants of builds begin so: from version 8 on, and in tables without commits.
 _BUILT = "0" * 14
 _INSTANT_DIGITS = 17
-_FIRST_BUILD = 10
+#: The time of the first build, that of the partition `files`, from version 8 on.
+FIRST_BUILD: Final = "0" * _INSTANT_DIGITS
+#: The first number behind the time of a commit, of builds in version 6.
+_BUILDS_FROM = 10
 
 
 class Service(enum.StrEnum):
@@ -46,7 +50,7 @@ def build_time(mdt: MetadataWriterTable, data: Timeline) -> str:
     if mdt.config.layout > 1:
         return _first_unused(mdt, (str(number).zfill(_INSTANT_DIGITS) for number in count()))
     last = max((instant.requested for instant in data.completed()), default=_BUILT)
-    return _first_unused(mdt, (f"{last}{number:03d}" for number in count(_FIRST_BUILD)))
+    return _first_unused(mdt, (f"{last}{number:03d}" for number in count(_BUILDS_FROM)))
 
 
 def service_time(mdt: MetadataWriterTable, service: Service) -> str:

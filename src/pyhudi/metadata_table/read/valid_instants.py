@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pyhudi.metadata_table.read.instant_times import is_built, is_metadata_only
+from pyhudi.metadata_table.read.instant_times import FIRST_BUILD, is_built, is_metadata_only
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.timeline.timeline import Timeline
 
@@ -35,15 +35,15 @@ def missing_instants(metadata: Timeline, data: Timeline) -> tuple[str, ...]:
 
     It knows of those that were complete when it was built, of those among its own completed instants, and of those
     older than its active timeline. That of version 6 begins with the build, whose time follows on the last one's before it.
+    A build comes first in its archive, too, and may be there while commits that it found are active in the data table.
     """
-    known = {instant.requested for instant in metadata.completed()}
-    built = min((instant.completed or "" for instant in metadata.completed() if is_built(instant.requested)), default="")
-    start = metadata.archive_boundary or ""
-    return tuple(
-        instant.requested
-        for instant in data.data_instants()
-        if instant.requested not in known and instant.requested >= start and (data.completion_time(instant.requested) or "") > built
-    )
+    known, start = {instant.requested for instant in metadata.completed()}, metadata.archive_boundary or ""
+    unknown = [one.requested for one in data.data_instants() if one.requested not in known and one.requested >= start]
+    if not unknown:
+        return ()
+    builds = [instant.completed or "" for instant in metadata.completed() if is_built(instant.requested)]
+    built = min(builds) if builds else metadata.completion_time(FIRST_BUILD) or ""
+    return tuple(requested for requested in unknown if (data.completion_time(requested) or "") > built)
 
 
 def is_rebuilt(metadata: Timeline, data: Timeline) -> bool:

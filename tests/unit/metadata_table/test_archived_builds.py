@@ -1,0 +1,33 @@
+"""A metadata table that was built in the middle of a table's life is trusted after the build was archived."""
+
+from __future__ import annotations
+
+import pytest
+
+from pyhudi.spec.actions.commit import Operation
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.table.hudi_table import HudiTable
+from tests.unit.crash.tables import Driver
+from tests.unit.metadata_table.replays import metadata_table
+
+WRITTEN_WITH = {"hoodie.clean.automatic": "false", "hoodie.metadata.compact.max.delta.commits": "2"}
+ARCHIVED = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"}
+
+
+@pytest.mark.parametrize(("version", "builds"), [("6", 0), ("8", 3), ("9", 3)])
+def test_commits_that_an_archived_build_has_listed_are_known(version: str, builds: int) -> None:
+    storage, created_with = MemoryStorage(), {"hoodie.write.table.version": version}
+    before = Driver(created_with=created_with, written_with=WRITTEN_WITH)
+    after = Driver(created_with=created_with, written_with=WRITTEN_WITH, metadata_table=True)
+    before.create(storage)
+    for number, driver in enumerate([before] * 5 + [after] * 4):
+        driver.write(storage, Operation.UPSERT, [{"id": 1, "city": "oslo", "value": number}])
+    table = HudiTable(storage)
+    table.savepoint(table.history()["requested"][2].as_py())  # archival ends there, before the commits that the build has listed
+    archived = table.services.archive(options=ARCHIVED)
+    assert len(archived.instants) == 2
+    assert len(archived.metadata_instants) == builds
+    built = metadata_table(storage)
+    assert built.missing_instants == ()
+    after.write(storage, Operation.UPSERT, [{"id": 1, "city": "oslo", "value": 9}])
+    assert {one.requested for one in built.timeline.completed()} <= {one.requested for one in metadata_table(storage).timeline.completed()}
