@@ -1,4 +1,4 @@
-"""Several versions of one record become one, on columns. The rule on one key: `pyhudi.merge.merge_rules.combined`."""
+"""Several versions of one record become one, on columns. The rule on one key: `pyhudi.merge.merge_rules.combine_versions`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several incoming rows with one key become one. The rule on one key: `pyhudi.merge.merge_rules.combined`,
+"""Several incoming rows with one key become one. The rule on one key: `pyhudi.merge.merge_rules.combine_versions`,
 `pyhudi.merge.apply_rule.apply_incoming`.
 """
 

@@ -104,7 +104,8 @@ class RewriteServices(BucketServices):
     ) -> tuple[ClusteringResult, ...]:
         """Join small files and order rows, or split and merge the buckets of consistent hashing; readers continue meanwhile.
 
-        Writes are refused from the plan on, until it has run or is rolled back (`rollback`).
+        While a plan waits, writes that change its file groups are refused or go on, by `hoodie.clustering.updates.strategy`; new rows
+        go to other file groups. A plan that resizes buckets blocks all writes until it has run or is rolled back (`rollback`).
 
         Args:
             instant: run the pending clustering of this requested time, and no other.
