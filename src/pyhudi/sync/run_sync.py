@@ -18,7 +18,7 @@ from pyhudi.sync.sync_result import SyncedTable, SyncResult
 from pyhudi.sync.sync_settings import DATABASE, CatalogKind, SyncSettings, sync_settings
 from pyhudi.sync.table_description import qualified
 from pyhudi.sync.table_sync import TableSync
-from pyhudi.timeline.load_timeline import load_timeline
+from pyhudi.timeline_archive.full_timeline import load_full_timeline
 
 _log = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ def sync_table(storage: Storage, options: Options) -> tuple[SyncResult, ...]:
 
 def _sync_catalog(storage: Storage, settings: SyncSettings, kind: CatalogKind | str) -> SyncResult:
     use_metadata_table = settings.options.flag("hoodie.meta.sync.metadata_file_listing")
-    state = first = TableState(storage, settings.config, load_timeline(storage, settings.config), use_metadata_table)
+    state = first = TableState(storage, settings.config, load_full_timeline(storage, settings.config), use_metadata_table)
     tables: list[SyncedTable] = []
     leftovers: tuple[str, ...] = ()
     with contextlib.closing(open_catalog(settings, kind)) as catalog:

@@ -15,8 +15,8 @@ from pyhudi.spec.instant import Action
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.instant_details import load_commit_metadata
-from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.timeline import Timeline
+from pyhudi.timeline_archive.full_timeline import load_full_timeline
 
 REQUESTED: Final = "last_commit_time_sync"
 COMPLETED: Final = "last_commit_completion_time_sync"
@@ -44,11 +44,17 @@ class TableState:
 
     def reloaded(self) -> TableState:
         """Return the table as it is now."""
-        return replace(self, timeline=load_timeline(self.storage, self.config))
+        return replace(self, timeline=load_full_timeline(self.storage, self.config))
 
     def markers(self) -> dict[str, str]:
-        """Return the times that a catalog notes once it knows the table as it is now; empty for a table without commits."""
+        """Return the times that a catalog notes once it knows the table as it is now; empty for a table without commits.
+
+        Version 6 keeps no completion times: there they end before the first pending write, which the next sync would pass over.
+        """
         instants = self.timeline.data_instants()
+        if self.timeline.layout == 1:
+            first = min((one.requested for one in self.timeline.pending() if one.action.writes_data), default=None)
+            instants = tuple(one for one in instants if first is None or one.requested < first)
         if not instants:
             return {}
         completed = max(self.timeline.effect(one)[0] for one in instants)
@@ -69,11 +75,14 @@ class TableState:
     def partitions_since(self, properties: Mapping[str, str]) -> PartitionChanges:
         """Return what changed since the times in the properties of a catalog's table; all partitions where they do not tell.
 
-        They do not when they are missing, older than the active timeline, or newer than it, or when a restore came after them.
+        They do not when they are missing, older than the active timeline, or newer than it, when a restore came after them, or when an
+        action that was completed after them is archived: a slow write is archived before others that began later.
         """
         requested, completed = properties.get(REQUESTED, ""), properties.get(COMPLETED, "") or properties.get(REQUESTED, "")
         instants = self.timeline.data_instants()
         if not requested or not instants or requested < instants[0].requested or requested > instants[-1].requested:
+            return self.all_partitions()
+        if self.timeline.has_archived_after(completed):
             return self.all_partitions()
         if any(one.action in (Action.RESTORE, Action.ROLLBACK) and one.requested > requested for one in self.timeline.completed()):
             return self.all_partitions()

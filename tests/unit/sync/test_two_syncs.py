@@ -10,6 +10,7 @@ import pytest
 import pyhudi
 from pyhudi import HudiTable
 from pyhudi.sync import SyncedTable
+from pyhudi.timeline.load_timeline import load_timeline
 from tests.unit.sync.memory_catalog import MemoryCatalog
 
 SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string()})
@@ -65,3 +66,42 @@ def test_a_sync_that_is_overtaken_at_any_call_leaves_what_the_later_commit_says(
     assert catalog.values["trips"].keys() == ({("oslo",), ("bonn",)} if is_new else {("lima",), ("bonn",)})
     catalog.before = lambda _: None
     assert sync(table).action == "unchanged"
+
+
+def test_a_slow_write_that_is_archived_before_the_next_sync_is_not_missed(tmp_path: Path, catalog: MemoryCatalog) -> None:
+    table = HudiTable.create(tmp_path / "slow", SCHEMA, name="trips", keys=["id"], partition_by=["city"])
+    options = {"hoodie.archive.automatic": "false", "hoodie.clean.automatic": "false", "hoodie.metadata.enable": "false"}
+    for number in range(3):
+        table.upsert([{"id": number, "city": f"c{number}"}], options=options)
+    sync(table)
+    for number in range(3):
+        table.upsert([{"id": number, "city": "c0"}], options=options)
+    done = load_timeline(table.storage, table.config).data_instants()
+    # The second write completes last, so the sync before did not see it.
+    (file,) = (tmp_path / "slow" / ".hoodie" / "timeline").glob(f"{done[1].requested}_*")
+    file.rename(file.with_name(f"{done[1].requested}_{int(done[-1].completed or 0) + 1}.commit"))
+    del catalog.values["trips"]["c1",]
+    few = {"hoodie.keep.min.commits": "4", "hoodie.keep.max.commits": "5", "hoodie.clean.commits.retained": "1"}
+    table.services.archive(options=few)
+    assert load_timeline(table.storage, table.config).data_instants()[0] == done[2]
+    assert sync(table).added == 1
+    assert sync(table).action == "unchanged"
+
+
+def test_a_write_of_version_6_that_is_pending_during_a_sync_is_not_missed(tmp_path: Path, catalog: MemoryCatalog) -> None:
+    version = {"hoodie.write.table.version": "6"}
+    table = HudiTable.create(tmp_path / "slow", SCHEMA, name="trips", keys=["id"], partition_by=["city"], options=version)
+    times = [table.insert([{"id": number, "city": f"c{number}"}]).instant for number in range(3)]
+    pending = [tmp_path / "slow" / ".hoodie" / f"{int(times[1] or 0) + 1}.{state}" for state in ("commit.requested", "inflight")]
+    for file in pending:
+        file.write_bytes(b"")
+
+    def known() -> str:
+        return catalog.tables["trips"].properties["last_commit_time_sync"]
+
+    sync(table)
+    assert known() == times[1]
+    for file in pending:
+        file.unlink()
+    sync(table)
+    assert known() == times[2]
