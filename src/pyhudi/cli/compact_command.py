@@ -19,7 +19,7 @@ compact: Final = service_command(
     nothing="nothing to compact",
     flags=(
         click.Option(["--log", "log_only"], is_flag=True, help="Log compaction: stitch log files together, leave base files alone."),
-        click.Option(["--strategy"], help="Class of the compaction strategy; several are parted by commas."),
+        click.Option(["--strategy", "-st"], help="Class of the compaction strategy; several are parted by commas."),
     ),
     option_keys={"strategy": "hoodie.compaction.strategy"},
 )

@@ -21,8 +21,8 @@ COMMANDS: Final = {
     "org.apache.hudi.hive.HiveSyncTool": ("sync", "hive"),
     "org.apache.hudi.aws.sync.AwsGlueCatalogSyncTool": ("sync", "glue"),
 }
-
-
+#: Classes that only run what is planned unless a mode is given, where the commands plan, too.
+_RUN_PLANS: Final = ("HoodieCompactor", "HoodieClusteringJob")
 _BY_SHORT_NAME: Final = {name.rpartition(".")[2]: words for name, words in COMMANDS.items()}
 
 
@@ -34,3 +34,13 @@ def command_of(name: str) -> tuple[str, ...]:
         (('sync', 'hive'), ('clean',))
     """
     return COMMANDS.get(name) or _BY_SHORT_NAME.get(name) or (name,)
+
+
+def runs_plans_by_default(name: str) -> bool:
+    """Tell whether a class, by its full or its short name, plans nothing unless a mode asks for it.
+
+    Example:
+        >>> runs_plans_by_default("org.apache.hudi.utilities.HoodieCompactor"), runs_plans_by_default("compact")
+        (True, False)
+    """
+    return name.rpartition(".")[2] in _RUN_PLANS

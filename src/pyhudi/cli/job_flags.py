@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from pyhudi.cli.hudi_classes import runs_plans_by_default
 from pyhudi.cli.shared.error_report import note_table
 from pyhudi.cli.shared.options_text import pairs
 from pyhudi.errors import ConflictError, StorageError, UnknownOutcomeError, UsageError
@@ -52,17 +53,28 @@ MODE: Final = (
         type=click.Choice(MODE_CHOICES, case_sensitive=False),
         help="Plan (schedule), run what is planned (execute), or both, which scheduleAndExecute means too.  [default: both]",
     ),
-    click.Option(["--schedule", "-sc", "schedule"], is_flag=True, help="The same as --mode schedule."),
+    click.Option(["--schedule", "-sc", "-sch", "schedule"], is_flag=True, help="The same as --mode schedule."),
+)
+_RETRY_LAST: Final = "--retry-last-failed-job"
+_MAX_TIME: Final = "--job-max-processing-time-ms"
+_SKIP_CLEAN: Final = "--skip-clean"
+#: Flags of the classes that run plans, which ask for what the commands do in any case.
+PLAN_FLAGS: Final = (
+    click.Option([_RETRY_LAST, "--retry-last-failed-clustering-job", "-rc", "retry_last"], is_flag=True, hidden=True),
+    click.Option([_MAX_TIME, "-jt", "max_time_ms"], type=click.IntRange(min=0), hidden=True),
+    click.Option([_SKIP_CLEAN, "skip_clean"], is_flag=True, hidden=True),
 )
 
 
 def job_mode(values: Mapping[str, Any]) -> ServiceMode:
-    """Return the mode that the flags ask for; with an instant it is run."""
+    """Return the mode that the flags ask for; with an instant it is run, and what is planned by classes that plan only on request."""
     stated = values["mode"]
     if values["schedule"]:
         if stated is not None and stated.lower() != "schedule":
             raise UsageError(f"--schedule contradicts --mode {stated}; leave one of them out")
         return "schedule"
+    if stated is None and runs_plans_by_default(click.get_current_context().info_name or ""):
+        return "execute"
     if stated is None or (stated == "both" and values.get("instant")):
         return "execute" if values.get("instant") else "both"
     return _MODE_NAMES[stated.lower()]
@@ -111,6 +123,9 @@ def note_unused(values: Mapping[str, Any], *, has_engine: bool) -> None:
     unused = {
         "--schema-file": values["schema_file"] and "the schema is the table's own",
         "--assume-date-partitioning": values["date_partitioning"] and "partitions are known by their metafiles",
+        _RETRY_LAST: values.get("retry_last") and "what is pending is run before anything is planned, in any case",
+        _MAX_TIME: values.get("max_time_ms") is not None and "a run has failed when its process has died, however long it took",
+        _SKIP_CLEAN: values.get("skip_clean") and "the command runs no clean",
     }
     if not has_engine:
         reason = "the command has no tasks for an engine"

@@ -127,7 +127,7 @@ class _Commands(CommandGroup):
         context.exit(error.exit_code)
 
 
-@click.group(cls=_Commands)
+@click.group(cls=_Commands, context_settings={"help_option_names": ["--help", "-h"]})
 @click.version_option(package_name="pyhudi", message="pyhudi %(version)s")
 @click.option("-v", "--verbose", is_flag=True, help="Show what pyhudi logs.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress; nor does --json, or a standard error that is no terminal.")

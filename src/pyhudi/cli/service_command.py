@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 import click
 
-from pyhudi.cli.job_flags import MODE, OPTIONS, PATH, job_mode, job_options, job_table, note_unused, with_retries
+from pyhudi.cli.job_flags import MODE, OPTIONS, PATH, PLAN_FLAGS, job_mode, job_options, job_table, note_unused, with_retries
 from pyhudi.cli.shared_arguments import job_engine, progress_of
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.service.service_engine import Progress
@@ -71,7 +71,8 @@ def service_command(
         flags: further options of the command.
         option_keys: the `hoodie.*` options that flags stand for, by the name of the flag's parameter.
     """
-    plan = (*MODE, click.Option(["--instant", "--instant-time", "-it", "instant"], help=f"Run the pending {noun} of this requested time."))
+    instant = click.Option(["--instant", "--instant-time", "-it", "instant"], help=f"Run the pending {noun} of this requested time.")
+    plan = (*MODE, instant, *PLAN_FLAGS)
 
     def run(table: HudiTable, options: Mapping[str, str], values: Mapping[str, Any]) -> Sequence[TableResult]:
         with progress_of(values["progress"]) as progress:

@@ -118,6 +118,21 @@ def test_flags_of_hudis_classes_are_obeyed(table: HudiTable, tmp_path: Path) -> 
     assert run("HoodieIndexer", "-sp", path, "-ixt", "OTHER").exit_code == 2
 
 
+def test_classes_that_run_plans_plan_nothing_unless_they_are_asked_to(table: HudiTable) -> None:
+    path = table.storage.uri
+    job = ("org.apache.hudi.utilities.HoodieClusteringJob", "-sp", path, "-tn", "t")
+    assert run(*job).output == "nothing to cluster\n"
+    assert run(*job, "-sch").exit_code == 0
+    run_now = run(*job, "-m", "scheduleAndExecute", "-rc", "-jt", "1000", "--skip-clean", "--json")
+    assert json.loads(run_now.stdout)["state"] == "completed"
+    noted = [line.partition(" has no effect: ")[0] for line in run_now.stderr.splitlines()]
+    assert noted == ["--retry-last-failed-job", "--job-max-processing-time-ms", "--skip-clean"]
+    assert run("cluster", path, "--retry-last-failed-clustering-job").stderr.startswith("--retry-last-failed-job has no effect")
+    compactor = run("HoodieCompactor", "-sp", path, "-st", "LogFileSizeBasedCompactionStrategy", "-sch")
+    assert compactor.stderr.endswith("is copy-on-write: it has no log files to compact.\n")
+    assert run("HoodieCompactor", "-h").output == run("HoodieCompactor", "--help").output
+
+
 def test_a_failed_try_is_repeated(table: HudiTable, monkeypatch: pytest.MonkeyPatch) -> None:
     tries = []
 
