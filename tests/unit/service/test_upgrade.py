@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -294,6 +295,29 @@ def test_readers_continue_while_a_table_goes_up_and_down(tmp_path: Path) -> None
         stop.set()
         reader.join()
     assert wrong == []
+
+
+@pytest.mark.parametrize("version", [6, 9])
+def test_a_table_that_became_copy_on_write_does_not_go_back_to_log_files(tmp_path: Path, version: int) -> None:
+    """Writes of copy-on-write tables read base files alone, and would undo the commits whose rows are in log files."""
+    table = make(tmp_path, "MERGE_ON_READ", version)
+    times = table.history()["requested"].to_pylist()
+    before = state(tmp_path / "t")
+    table.services.change_type("COW")
+    compaction = table.history()["requested"].to_pylist()[-1]
+    actions: list[Callable[..., object]] = [lambda **dry: table.services.restore(times[-1], **dry)]
+    actions += [lambda **dry: table.services.rollback(compaction, **dry)]
+    for act in actions:
+        for dry in ({}, {"dry_run": True}):
+            with pytest.raises(UsageError, match=r"is a log file of commit .* table.services.change_type\('MERGE_ON_READ'\)"):
+                act(**dry)
+    assert state(tmp_path / "t") == before
+    table.services.change_type("MOR")
+    table.services.restore(times[-1])
+    table.upsert([ride(6, 30)], options=QUIET)
+    table.services.change_type("COW")
+    table.upsert([ride(8, 30)], options=QUIET)
+    assert sorted((row["id"], row["ts"]) for row in table.to_arrow().to_pylist()) == [(1, 2), (5, 0), (6, 30), (7, 2), (8, 30)]
 
 
 def test_table_type_changes_both_ways_and_rows_of_every_time_stay(tmp_path: Path) -> None:

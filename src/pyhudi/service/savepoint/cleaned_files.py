@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pyhudi.errors import UsageError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.spec.actions.clean import CleanMetadata, CleanPlan
@@ -46,6 +47,30 @@ def first_cleaned_file(table: LockedTable, instant: Instant, view: FileSystemVie
         if present is None or present.base_instant < parsed.instant or name in names_of(present):
             return join_path(partition, name)
     return None
+
+
+def check_type(table: LockedTable, instant: Instant, view: FileSystemView, refused: str) -> None:
+    """Refuse to go back to a state with log files on a table that has become copy-on-write since: its writes read base files alone.
+
+    Args:
+        table: the table.
+        instant: the completed write that the table goes back to.
+        view: as `view_at` returned it.
+        refused: what cannot be done, as the error begins.
+
+    Raises:
+        UsageError: it would lose the rows of log files; says how to go back nevertheless.
+    """
+    had_logs = instant.action is not Action.COMMIT or any(one.action is Action.DELTA_COMMIT for one in table.timeline.instants)
+    if table.config.is_merge_on_read or not had_logs:
+        return
+    slices = (one for path in view.partition_paths() for one in view.latest_slices(path))
+    log = next((log for file_slice in slices for log in file_slice.logs), None)
+    if log is not None:
+        raise UsageError(
+            f"{refused}: the table has become copy-on-write since, and '{log.path}' is a log file of commit {instant.requested}. Make the"
+            " table merge-on-read first: table.services.change_type('MERGE_ON_READ')"
+        )
 
 
 def names_of(file_slice: FileSlice) -> list[str]:
