@@ -18,6 +18,8 @@ _LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _LETTER_OF = {char: letter for letter, char in _LETTERS.items()}
 _BLANKS = " \t\f"
 _BACKSLASH = "\\"
+#: Characters that a file does not hold as they are.
+_ESCAPED = re.compile(r"[^ -~]|[\\:=#!]")
 #: Files whose entries are known: a commit reads the same properties several times.
 _MOST_FILES = 64
 
@@ -117,7 +119,7 @@ def render_lines(comment: str, entries: Iterable[tuple[str, str]], saved_at: dat
 
 
 def _escape(text: str, *, all_blanks: bool) -> str:
-    escaped = "".join(_escape_char(char) for char in text)
+    escaped = _ESCAPED.sub(lambda match: _escape_char(match[0]), text)
     if all_blanks:
         return escaped.replace(" ", "\\ ")
     return "\\" + escaped if escaped.startswith(" ") else escaped
@@ -128,8 +130,6 @@ def _escape_char(char: str) -> str:
         return _BACKSLASH + char
     if char in _LETTER_OF:
         return _BACKSLASH + _LETTER_OF[char]
-    if " " <= char <= "~":
-        return char
     units = char.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at]:02X}{units[at + 1]:02X}" for at in range(0, len(units), 2))
 

@@ -15,22 +15,51 @@ from typing import BinaryIO
 
 from pyhudi.errors import AlreadyExistsError, CorruptTableError, LockTimeoutError
 from pyhudi.storage.lock_files.fair_lock import FairLock
-from pyhudi.storage.storage_paths import parent_folders, split_file_path, split_path
-from pyhudi.storage.storage_protocol import FileStatus, HeldLock, check_content, names_of_files
+from pyhudi.storage.storage_paths import split_file_path, split_path
+from pyhudi.storage.storage_protocol import FileStatus, HeldLock, check_content
+
+
+@dataclass(slots=True)
+class _Folder:
+    """Files (content and milliseconds of the last change) and folders directly in a folder, by their paths in the table."""
+
+    files: dict[str, tuple[bytes, int]] = field(default_factory=dict)
+    folders: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)
 class _Store:
-    """Files (content and milliseconds of the last change) and folders of one table, and the locks around them."""
+    """The folders of one table by path, so that a listing looks at one of them only, and the locks around them."""
 
-    files: dict[str, tuple[bytes, int]] = field(default_factory=dict)
-    folders: set[str] = field(default_factory=set)
+    folders: dict[str, _Folder] = field(default_factory=lambda: {"": _Folder()})
     guard: threading.RLock = field(default_factory=threading.RLock)
     locks: dict[str, FairLock] = field(default_factory=lambda: defaultdict(FairLock))
 
+    def folder_of(self, path: str) -> _Folder:
+        """Return the folder that a file is in; an empty one when there is none."""
+        return self.folders.get(path.rpartition("/")[0]) or _Folder()
+
+    def make_folder(self, path: str) -> _Folder:
+        """Return a folder, made with those above it if it is missing."""
+        folder = self.folders.get(path)
+        if folder is None:
+            parent = self.make_folder(path.rpartition("/")[0])
+            folder = self.folders[path] = _Folder()
+            parent.folders.add(path)
+        return folder
+
     def put(self, path: str, data: bytes, now_ms: int) -> None:
-        self.folders.update(parent_folders(path))
-        self.files[path] = (data, now_ms)
+        self.make_folder(path.rpartition("/")[0]).files[path] = (data, now_ms)
+
+    def remove_folder(self, path: str) -> None:
+        """Remove a folder with all below it."""
+        for folder in [folder for folder in self.folders if folder == path or folder.startswith(f"{path}/")]:
+            del self.folders[folder]
+        self.folder_of(path).folders.discard(path)
+
+    def take_over(self, other: _Store) -> None:
+        """Have the content of another table."""
+        self.folders = {path: _Folder(dict(folder.files), set(folder.folders)) for path, folder in other.folders.items()}
 
 
 _stores: dict[str, _Store] = {}
@@ -66,9 +95,8 @@ class MemoryStorage:
     def copy(self, *, clock: Callable[[], int] | None = None) -> MemoryStorage:
         """Return a storage with the same content and a name, a lock and a life of its own; with another clock if one is given."""
         copied = MemoryStorage(clock=clock or self.clock)
-        with self._guarded() as store:
-            copied._store.files.update(store.files)
-            copied._store.folders.update(store.folders)
+        with (store := self._store).guard:
+            copied._store.take_over(store)
         return copied
 
     def drop(self) -> None:
@@ -77,41 +105,36 @@ class MemoryStorage:
 
     def list(self, path: str) -> list[FileStatus]:
         """Return the direct children of a folder, sorted by path; see the protocol."""
-        start = len("/".join(split_path(path))) + 1 if path else 0
-        prefix = f"{path}/" if path else ""
-        with self._guarded() as store:
-            matches = [
-                FileStatus(file, len(data), changed)
-                for file, (data, changed) in store.files.items()
-                if file.startswith(prefix) and "/" not in file[start:]
-            ]
-            matches += [
-                FileStatus(folder, 0, 0, is_dir=True)
-                for folder in store.folders
-                if folder.startswith(prefix) and folder != path and "/" not in folder[start:]
-            ]
+        split_path(path)
+        with (store := self._store).guard:
+            folder = store.folders.get(path) or _Folder()
+            matches = [FileStatus(file, len(data), changed) for file, (data, changed) in folder.files.items()]
+            matches += [FileStatus(below, 0, 0, is_dir=True) for below in folder.folders]
         return sorted(matches)
 
     def file_names(self, path: str) -> tuple[str, ...]:
         """Return the names of the files in a folder; see the protocol."""
-        return names_of_files(self.list(path))
+        split_path(path)
+        with (store := self._store).guard:
+            return tuple(sorted(file.rpartition("/")[2] for file in (store.folders.get(path) or _Folder()).files))
 
     def stat(self, path: str) -> FileStatus | None:
         """Return the status of a file or folder, or None when there is none."""
         split_path(path)
-        with self._guarded() as store:
-            if path in store.files:
-                data, changed = store.files[path]
-                return FileStatus(path, len(data), changed)
-            return FileStatus(path, 0, 0, is_dir=True) if path in store.folders or not path else None
+        with (store := self._store).guard:
+            file = store.folder_of(path).files.get(path)
+            if file is not None:
+                return FileStatus(path, len(file[0]), file[1])
+            return FileStatus(path, 0, 0, is_dir=True) if path in store.folders else None
 
     def read(self, path: str, *, max_bytes: int | None = None) -> bytes:
         """Return a whole file; see the protocol."""
         split_file_path(path)
-        with self._guarded() as store:
-            if path not in store.files:
-                raise FileNotFoundError(f"no file '{path}' in table {self.uri}")
-            data = store.files[path][0]
+        with (store := self._store).guard:
+            file = store.folder_of(path).files.get(path)
+        if file is None:
+            raise FileNotFoundError(f"no file '{path}' in table {self.uri}")
+        data = file[0]
         if max_bytes is not None and len(data) > max_bytes:
             raise CorruptTableError(f"file '{path}' of table {self.uri} is longer than {max_bytes} bytes")
         return data
@@ -144,33 +167,33 @@ class MemoryStorage:
     def set_modified(self, path: str, modified_ms: int) -> None:
         """Set the time of a file's last change; see the protocol."""
         split_file_path(path)
-        with self._guarded() as store:
-            if path in store.files:
-                store.files[path] = (store.files[path][0], modified_ms)
+        with (store := self._store).guard:
+            files = store.folder_of(path).files
+            if path in files:
+                files[path] = (files[path][0], modified_ms)
 
     def delete(self, path: str) -> bool:
         """Delete one file; False when it was not there."""
         split_file_path(path)
-        with self._guarded() as store:
-            return store.files.pop(path, None) is not None
+        with (store := self._store).guard:
+            return store.folder_of(path).files.pop(path, None) is not None
 
     def delete_tree(self, path: str) -> None:
         """Delete a folder with all below it."""
         split_file_path(path)
-        with self._guarded() as store:
-            for file in [file for file in store.files if file.startswith(f"{path}/")]:
-                del store.files[file]
-            store.folders.difference_update([folder for folder in store.folders if folder == path or folder.startswith(f"{path}/")])
+        with (store := self._store).guard:
+            store.remove_folder(path)
 
     def make_dir(self, path: str) -> None:
         """Make a folder and its parents."""
-        with self._guarded() as store:
-            store.folders.update((*parent_folders(path), *([path] if split_path(path) else [])))
+        split_path(path)
+        with (store := self._store).guard:
+            store.make_folder(path)
 
     @contextlib.contextmanager
     def lock(self, timeout_s: float, name: str = "", provider: str = "") -> Iterator[HeldLock]:  # noqa: ARG002 - the processes that share it are one
         """Hold a lock of the table; see the protocol."""
-        with self._guarded() as store:
+        with (store := self._store).guard:
             lock = store.locks[name]
         if not lock.acquire(timeout_s):
             raise LockTimeoutError(f"another thread has held the {name or 'writer'} lock of table {self.uri} for {timeout_s:g} s")
@@ -184,16 +207,10 @@ class MemoryStorage:
         store = _stores.get(self.name)
         return _stores.setdefault(self.name, _Store()) if store is None else store
 
-    @contextlib.contextmanager
-    def _guarded(self) -> Iterator[_Store]:
-        store = self._store
-        with store.guard:
-            yield store
-
     def _put(self, path: str, data: bytes, *, exclusive: bool) -> None:
         split_file_path(path)
-        with self._guarded() as store:
-            if exclusive and path in store.files:
+        with (store := self._store).guard:
+            if exclusive and path in store.folder_of(path).files:
                 raise AlreadyExistsError(f"file '{path}' of table {self.uri} exists already")
             store.put(path, data, self.clock() // 1_000_000)
 

@@ -34,15 +34,15 @@ def split_path(path: str) -> tuple[str, ...]:
     for segment in segments:
         if segment in ("", ".", ".."):
             raise StorageError(f"path {path!r} is not inside the table: it is absolute or has an empty, '.' or '..' segment")
-        if "\0" in segment:
-            raise StorageError(f"path {path!r} holds a NUL character, which no file name can have")
-        _check_encodable(segment, path)
+    if "\0" in path:
+        raise StorageError(f"path {path!r} holds a NUL character, which no file name can have")
+    _check_encodable(path)
     return segments
 
 
-def _check_encodable(segment: str, path: str) -> None:
+def _check_encodable(path: str) -> None:
     try:
-        segment.encode()
+        path.encode()
     except UnicodeEncodeError:
         raise StorageError(f"path {path!r} holds half a character (a lone surrogate), which no file name can have") from None
 

@@ -29,8 +29,8 @@ SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string(), "value": pa.int64()})
 #: What the table grows into when rows bring a note.
 WIDER_SCHEMA = SCHEMA.append(pa.field("note", pa.string()))
 _numbers = itertools.count()
-#: Every call of an action is cut in each run of the tests, in every way it can fail by the long proofs.
-SHARE = Part(0, 3)
+#: Every call of an action that changes something is cut in each run of the tests, every call in every way it can fail by the long proofs.
+SHARE = Part(0, 6)
 each_part = pytest.mark.parametrize(
     "part", [SHARE, *(pytest.param(Part(number, SHARE.of), marks=pytest.mark.slow) for number in range(1, SHARE.of))], ids=str
 )
