@@ -32,6 +32,7 @@ from tests.tables import unpack
 
 SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string(), "ts": pa.int64(), "v": pa.int64()})
 MODEL = "org.apache.hudi.common.model."
+COMMIT_TIME = {"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"}
 QUIET = {"hoodie.compact.inline": "false", "hoodie.archive.automatic": "false"}
 
 
@@ -318,6 +319,33 @@ def test_a_table_that_became_copy_on_write_does_not_go_back_to_log_files(tmp_pat
     table.services.change_type("COW")
     table.upsert([ride(8, 30)], options=QUIET)
     assert sorted((row["id"], row["ts"]) for row in table.to_arrow().to_pylist()) == [(1, 2), (5, 0), (6, 30), (7, 2), (8, 30)]
+
+
+def test_a_table_that_was_downgraded_does_not_go_back_to_log_files_of_later_versions(tmp_path: Path) -> None:
+    """Version 6 names log files for the base file: a new one would come before those of the later version, and be undone by them."""
+    table = HudiTable.create(
+        tmp_path / "t", SCHEMA, name="t", keys=["id"], partition_by=["city"], table_type="MERGE_ON_READ", options=COMMIT_TIME
+    )
+    for number in range(3):
+        table.upsert([ride(1, number)], options=QUIET)
+    time = table.history()["requested"].to_pylist()[-1]
+    table.services.downgrade(6)
+    compaction = table.history()["requested"].to_pylist()[-1]
+    with pytest.raises(UsageError, match=r"downgraded to version 6 since, and .* Upgrade the table first: table.services.upgrade\(\)"):
+        table.services.restore(time)
+    with pytest.raises(UsageError, match=r"commit .* cannot be rolled back: the table was downgraded to version 6 since"):
+        table.services.rollback(compaction)
+    table.services.upgrade()
+    table.services.restore(time)
+    for version, ts in ((9, 30), (6, 20)):
+        if version == 6:
+            table.services.downgrade(6)
+        table.upsert([ride(1, ts)], options=QUIET)
+        assert table.to_arrow()["ts"].to_pylist() == [ts]
+    time = table.history()["requested"].to_pylist()[-1]
+    table.upsert([ride(1, 25)], options=QUIET)
+    table.services.restore(time)
+    assert table.to_arrow()["ts"].to_pylist() == [20], "of which log files have names of version 6"
 
 
 def test_table_type_changes_both_ways_and_rows_of_every_time_stay(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from pyhudi.errors import ConflictError, CorruptTableError, UsageError
 from pyhudi.service.rollback.completed_commits import came_after
-from pyhudi.service.savepoint.cleaned_files import check_type, earliest_whole, first_cleaned_file, view_at, writes_in_order
+from pyhudi.service.savepoint.cleaned_files import check_logs, earliest_whole, first_cleaned_file, view_at, writes_in_order
 from pyhudi.service.savepoint.savepoint_listing import savepoint_instants
 from pyhudi.spec.actions.restore import RestorePlan
 from pyhudi.spec.actions.rollback import InstantInfo
@@ -69,7 +69,7 @@ def plan_restore(table: LockedTable, time: str) -> RestorePlan:
 
     Raises:
         UsageError: there is no such write, it is archived or cleaned, or a later one has a savepoint; names the earliest possible time. Or
-            it has log files, and the table has become copy-on-write since.
+            it has log files, and the table has become copy-on-write or was downgraded since.
         ConflictError: indexes are being built.
     """
     target = _target(table, time)
@@ -81,7 +81,7 @@ def plan_restore(table: LockedTable, time: str) -> RestorePlan:
         raise UsageError(
             f"table {table.storage.uri} cannot be restored to {time}: a clean deletes '{cleaned}', which is a file of it; {rest}"
         )
-    check_type(table, target, view, f"table {table.storage.uri} cannot be restored to {time}")
+    check_logs(table, target, view, f"table {table.storage.uri} cannot be restored to {time}")
     instants = tuple(InstantInfo(one.requested, one.action.value) for one in instants_after(table, target))
     return RestorePlan(instants, time)
 

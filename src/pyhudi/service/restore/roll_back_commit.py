@@ -9,7 +9,7 @@ from pyhudi.codec.actions.rollback_codec import encode_rollback_plan
 from pyhudi.errors import UsageError
 from pyhudi.service.rollback.completed_commits import check_last, plan_commit_rollback
 from pyhudi.service.rollback.execute_rollback import execute_rollback
-from pyhudi.service.savepoint.cleaned_files import check_type, first_cleaned_file, view_at, writes_in_order
+from pyhudi.service.savepoint.cleaned_files import check_logs, first_cleaned_file, view_at, writes_in_order
 from pyhudi.spec.actions.rollback import RollbackPlan
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.txn.locked_table import LockedTable
@@ -20,8 +20,8 @@ def roll_back_commit(table: LockedTable, commit: Instant, *, dry_run: bool = Fal
     """Roll back the latest completed commit, deltacommit or replacecommit, and return the plan that did.
 
     Raises:
-        UsageError: a later one is there, it has a savepoint, a clean has deleted files of the commit before it, or the table has
-            become copy-on-write since and that commit has log files.
+        UsageError: a later one is there, it has a savepoint, a clean has deleted files of the commit before it, or that has log files that
+            the table cannot have any more.
         UnsupportedError: it was written before the table was upgraded.
     """
     check_last(table, commit)
@@ -40,4 +40,4 @@ def _check_state(table: LockedTable, before: Instant, refused: str) -> None:
     view = view_at(table, before)
     if (cleaned := first_cleaned_file(table, before, view)) is not None:
         raise UsageError(f"{refused}: a clean deletes '{cleaned}', which the commit before it, {before.requested}, needs")
-    check_type(table, before, view, refused)
+    check_logs(table, before, view, refused)

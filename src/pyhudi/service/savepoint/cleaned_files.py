@@ -49,8 +49,11 @@ def first_cleaned_file(table: LockedTable, instant: Instant, view: FileSystemVie
     return None
 
 
-def check_type(table: LockedTable, instant: Instant, view: FileSystemView, refused: str) -> None:
-    """Refuse to go back to a state with log files on a table that has become copy-on-write since: its writes read base files alone.
+def check_logs(table: LockedTable, instant: Instant, view: FileSystemView, refused: str) -> None:
+    """Refuse to go back to a state with log files that the table cannot have any more: its next write would undo what is in them.
+
+    Writes of a table that has become copy-on-write read base files alone. Version 6 names log files for the base file, later ones for their
+    commit: after a downgrade, a new log file would come before those that are there already.
 
     Args:
         table: the table.
@@ -59,18 +62,26 @@ def check_type(table: LockedTable, instant: Instant, view: FileSystemView, refus
         refused: what cannot be done, as the error begins.
 
     Raises:
-        UsageError: it would lose the rows of log files; says how to go back nevertheless.
+        UsageError: there is such a log file; says how to go back nevertheless.
     """
+    config = table.config
     had_logs = instant.action is not Action.COMMIT or any(one.action is Action.DELTA_COMMIT for one in table.timeline.instants)
-    if table.config.is_merge_on_read or not had_logs:
+    if not had_logs or (config.is_merge_on_read and config.layout != 1):
         return
     slices = (one for path in view.partition_paths() for one in view.latest_slices(path))
-    log = next((log for file_slice in slices for log in file_slice.logs), None)
-    if log is not None:
-        raise UsageError(
-            f"{refused}: the table has become copy-on-write since, and '{log.path}' is a log file of commit {instant.requested}. Make the"
-            " table merge-on-read first: table.services.change_type('MERGE_ON_READ')"
-        )
+    logs = ((file_slice, log) for file_slice in slices for log in file_slice.logs)
+    for file_slice, log in logs:
+        where = f"'{log.path}' is a log file of commit {instant.requested}"
+        if not config.is_merge_on_read:
+            raise UsageError(
+                f"{refused}: the table has become copy-on-write since, and {where}. Make the table merge-on-read first:"
+                " table.services.change_type('MERGE_ON_READ')"
+            )
+        if log.name.instant != file_slice.base_instant:
+            raise UsageError(
+                f"{refused}: the table was downgraded to version {config.version} since, and {where}, with a name of later versions."
+                " Upgrade the table first: table.services.upgrade()"
+            )
 
 
 def names_of(file_slice: FileSlice) -> list[str]:
