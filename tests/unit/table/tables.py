@@ -44,6 +44,12 @@ def make_table(
     return HudiTable(storage, engine=LocalEngine(threads=2))
 
 
+def copy_of(table: HudiTable) -> HudiTable:
+    """A table with the same files, in a storage of its own: cheaper than to write them again."""
+    assert isinstance(table.storage, MemoryStorage)
+    return HudiTable(table.storage.copy())
+
+
 def ride(number: int, city: str = "oslo", value: int = 0, at: int = 0) -> Row:
     return {"id": number, "city": city, "value": value, "at": at}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,6 +29,7 @@ from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.clock import SystemClock
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.write_instant import TimelineWriter
+from tests.unit.table.tables import copy_of
 
 SCHEMA = pa.schema({"id": pa.int64(), "kind": pa.string(), "value": pa.int64(), "day": pa.string()})
 CONSISTENT_HASHING = {
@@ -63,8 +65,13 @@ def empty(keys: tuple[str, ...] = ("id",), by: tuple[str, ...] = (), table_type:
 
 
 def make(version: str = "9", **options: str) -> HudiTable:
+    return copy_of(_made(version, tuple(options.items())))
+
+
+@functools.cache
+def _made(version: str, options: tuple[tuple[str, str], ...]) -> HudiTable:
     table = empty(by=("day",), version=version)
-    given = {**QUIET, **{name.replace("__", "."): value for name, value in options.items()}}
+    given = {**QUIET, **{name.replace("__", "."): value for name, value in options}}
     table.upsert(rows(0, 60, 1), {**CONSISTENT_HASHING, **given})
     table.upsert(rows(5, 25, 2), given)
     table.delete(rows(7, 9, 3), options=given)

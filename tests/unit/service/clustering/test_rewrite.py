@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any
 
@@ -15,6 +16,7 @@ from pyhudi.read.snapshot import query_type
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.pending_clustering import pending_clustering
 from tests.not_none import not_none
+from tests.unit.table.tables import copy_of
 
 SCHEMA = pa.schema({"id": pa.int64(), "city": pa.string(), "fare": pa.int64(), "tip": pa.float64()})
 PREFIX = "hoodie.clustering.plan.strategy."
@@ -32,7 +34,12 @@ def rides(first: int, count: int, tip: float = 0.0) -> list[dict[str, Any]]:
 
 def make(table_type: str = "COPY_ON_WRITE", version: str = "9", **options: str) -> HudiTable:
     """A table of 4 files in each of 2 partitions, of 200 rows, ten of which were updated."""
-    given = {"hoodie.write.table.version": version, **{name.replace("__", "."): value for name, value in options.items()}}
+    return copy_of(_made(table_type, version, tuple(options.items())))
+
+
+@functools.cache
+def _made(table_type: str, version: str, options: tuple[tuple[str, str], ...]) -> HudiTable:
+    given = {"hoodie.write.table.version": version, **{name.replace("__", "."): value for name, value in options}}
     table = HudiTable.create(
         f"memory://rewrite-{next(numbers)}", SCHEMA, name="t", keys=["id"], partition_by=["city"], table_type=table_type, options=given
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 
 from pyhudi.codec.actions.rollback_codec import encode_restore_plan
@@ -20,7 +22,7 @@ from pyhudi.timeline.load_timeline import load_timeline
 from tests.not_none import not_none
 from tests.unit.service.restore.kinds import EACH_KIND, KINDS, Kind
 from tests.unit.service.restore.test_savepoints import clean
-from tests.unit.table.tables import files_of, make_table, ride, rows_of
+from tests.unit.table.tables import copy_of, files_of, make_table, ride, rows_of
 
 T1 = "20260101000000000"
 COMPACT = {"hoodie.compact.inline.max.delta.commits": "1"}
@@ -39,6 +41,11 @@ def changed(table: HudiTable, kind: Kind, commits: int) -> HudiTable:
 
 
 def begun(kind: Kind) -> HudiTable:
+    return copy_of(_begun(kind))
+
+
+@functools.cache
+def _begun(kind: Kind) -> HudiTable:
     table = kind.table()
     table.upsert([ride(1, "oslo"), ride(2, "rome")], options=kind.options)
     table.upsert([ride(1, "oslo", 7)], options=kind.options)
