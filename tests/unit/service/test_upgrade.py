@@ -348,6 +348,21 @@ def test_a_table_that_was_downgraded_does_not_go_back_to_log_files_of_later_vers
     assert table.to_arrow()["ts"].to_pylist() == [20], "of which log files have names of version 6"
 
 
+def test_a_restore_to_before_the_upgrade_that_cannot_be_done_changes_nothing(tmp_path: Path) -> None:
+    """The commits after the upgrade were rolled back first, and the restore could not come to an end, nor the table be written."""
+    table = make(tmp_path, "MERGE_ON_READ")
+    time = table.history()["requested"].to_pylist()[0]
+    table.services.upgrade()
+    table.upsert([ride(1, 30)], options=QUIET)
+    before = state(tmp_path / "t"), table.history().to_pylist()
+    for dry_run in (True, False):
+        with pytest.raises(UnsupportedError, match="was written before the table was upgraded"):
+            table.services.restore(time, dry_run=dry_run)
+    assert (state(tmp_path / "t"), table.history().to_pylist()) == before
+    table.upsert([ride(1, 40)], options=QUIET)
+    assert table.to_arrow(filter="id = 1")["ts"].to_pylist() == [40]
+
+
 def test_table_type_changes_both_ways_and_rows_of_every_time_stay(tmp_path: Path) -> None:
     table = make(tmp_path, version=9)
     before = state(tmp_path / "t")

@@ -46,10 +46,12 @@ def execute_restore(table: LockedTable, plan: RestorePlan, restore: Instant | No
         restore: the pending restore to continue with; None begins a new one.
 
     Raises:
+        UnsupportedError: one of the instants cannot be rolled back; nothing was written.
         StorageError: the storage failed; the restore stays pending, and nothing can be written until it has come to its end.
         ConflictError: the lock was lost; the same.
     """
     started = time.perf_counter()
+    plans = plans_of(table, plan)  # before anything is written: what cannot be rolled back would hold the restore up for ever
     content = encode_restore_plan(plan, sync=table.ids.sync_marker())
     restore = restore or table.writer.request(Action.RESTORE, time_of_service(table), content)
     if restore.state is State.REQUESTED:
@@ -57,7 +59,6 @@ def execute_restore(table: LockedTable, plan: RestorePlan, restore: Instant | No
     table = table.reload()
     table, recorded = note_partitions(table, restore, table.timeline.restoring)
     had_metadata_table = bool(table.config.metadata_partitions)
-    plans = plans_of(table, plan)
     planned = planned_result(table.storage, "completed", plan.savepoint or "", plans.values())
     if table.config.layout == 1:
         plans = {}  # rollbacks of later instants write log files there, which those of earlier ones delete
