@@ -27,6 +27,8 @@ from pyhudi.storage.remote.listed_storage import listed_while
 from pyhudi.testing.storage_suite import StorageSuite
 from tests.not_none import not_none
 from tests.servers.gcs_server import Bucket, gcs_server
+from tests.servers.java_server import free_port
+from tests.servers.s3_server import s3_server
 from tests.servers.stores import Store
 from tests.unit.storage.cloud_store import CountingObstore
 
@@ -168,6 +170,24 @@ def test_one_row_is_written_by_twenty_requests_and_read_by_five(store: Store, mo
     counting.requests.clear()
     assert HudiTable.open(url, store.options).to_arrow().num_rows == 2
     assert counting.counts() == {"LIST": 3, "GET": 2}
+
+
+def test_the_server_counts_few_requests_with_cleaning_and_archival_on(tmp_path: Path) -> None:
+    """Its log has a line for each request, those that a client repeats too."""
+    with s3_server(tmp_path / "server", free_port()) as options:
+        log = tmp_path / "server" / "server.log"
+        url, totals = "s3://bucket/services", []
+        HudiTable.create(url, SCHEMA, name="services", keys=["id"], storage_options=options)
+        for _ in range(14):
+            before = log.read_text().count(" /bucket")
+            HudiTable.open(url, options).upsert([{"id": 1, "v": "x"}], options={"hoodie.clean.commits.retained": "3"})
+            totals.append(log.read_text().count(" /bucket") - before)
+        before = log.read_text().count(" /bucket")
+        assert HudiTable.open(url, options).to_arrow().num_rows == 1
+        read = log.read_text().count(" /bucket") - before
+    assert min(totals) >= 15  # the log is one of requests
+    assert sorted(totals)[len(totals) // 2] <= 35, totals
+    assert read <= 6
 
 
 def test_missing_bucket_and_wrong_credentials_are_no_damage(store: Store) -> None:

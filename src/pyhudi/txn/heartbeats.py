@@ -13,6 +13,7 @@ from typing import Final, Self
 from pyhudi.errors import ConflictError, HudiError
 from pyhudi.locks.holder import new_holder_id
 from pyhudi.locks.renewal import Renewal
+from pyhudi.spec.config.concurrency_keys import MODE
 from pyhudi.spec.instant import Instant
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import Clock, elapsed_millis, now_millis
@@ -72,7 +73,8 @@ def check_writer_has_died(table: LockedTable, pending: Instant) -> None:
     if is_alive(table.storage, pending.requested, table.clock, table.heartbeats):
         raise ConflictError(
             f"{pending.action} {pending.requested} of table {table.storage.uri} is being written: its writer showed life less than"
-            f" {table.heartbeats.alive_ms / 1000:g} seconds ago. Wait for it and try again."
+            f" {table.heartbeats.alive_ms / 1000:g} seconds ago. Wait for it and try again; a write with the"
+            f" same {MODE} need not wait."
         )
 
 
