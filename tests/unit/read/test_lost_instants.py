@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 
 from pyhudi import HudiTable
@@ -16,10 +18,15 @@ KINDS = [(version, kind) for version in ("6", "8", "9") for kind in ("COPY_ON_WR
 
 
 def made(version: str, kind: str, writes: int, **options: str) -> MemoryStorage:
+    return _made(version, kind, writes, tuple(options.items())).copy()
+
+
+@functools.cache
+def _made(version: str, kind: str, writes: int, options: tuple[tuple[str, str], ...]) -> MemoryStorage:
     storage = MemoryStorage()
     table = make_table(storage, table_type=kind, options={"hoodie.write.table.version": version})
     for turn in range(writes):
-        table.upsert([ride(turn, "oslo", turn)], {key.replace("__", "."): value for key, value in options.items()})
+        table.upsert([ride(turn, "oslo", turn)], {key.replace("__", "."): value for key, value in options})
     return storage
 
 

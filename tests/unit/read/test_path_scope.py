@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,15 +17,19 @@ SCHEMA = pa.schema({"id": pa.int64(), "ts": pa.int64(), "y": pa.string(), "m": p
 PATHS = "hoodie.datasource.read.paths"
 
 
-@pytest.fixture(params=["COPY_ON_WRITE", "MERGE_ON_READ"])
-def table(request: pytest.FixtureRequest, tmp_path: Path) -> HudiTable:
-    result = HudiTable.create(
-        tmp_path / "t", SCHEMA, name="t", keys=["id"], partition_by=["y", "m"], order_by=["ts"], table_type=request.param
-    )
-    result.upsert([row(1, 1, "a", "x"), row(2, 1, "a", "x"), row(3, 1, "a", "y"), row(4, 1, "b", "x")])
-    result.upsert([row(1, 2, "a", "x"), row(4, 0, "b", "x")])
-    result.delete([row(2, 3, "a", "x")])
-    return result
+@pytest.fixture(scope="module", params=["COPY_ON_WRITE", "MERGE_ON_READ"])
+def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("written") / "t"
+    table = HudiTable.create(path, SCHEMA, name="t", keys=["id"], partition_by=["y", "m"], order_by=["ts"], table_type=request.param)
+    table.upsert([row(1, 1, "a", "x"), row(2, 1, "a", "x"), row(3, 1, "a", "y"), row(4, 1, "b", "x")])
+    table.upsert([row(1, 2, "a", "x"), row(4, 0, "b", "x")])
+    table.delete([row(2, 3, "a", "x")])
+    return path
+
+
+@pytest.fixture
+def table(written: Path, tmp_path: Path) -> HudiTable:
+    return HudiTable.open(shutil.copytree(written, tmp_path / "t"))
 
 
 def row(key: int, ts: int, y: str, m: str) -> dict[str, object]:
