@@ -86,6 +86,9 @@ def test_every_key_of_apache_hudi_is_served_harmless_unserved_or_refused_by_each
             with pytest.raises(UnsupportedError, match=re.escape(f"option '{name}'")) as caught:
                 resolve({name: "no such value", "pyhudi.options.unserved": "refuse"})
             assert key.reason in str(caught.value)
+        elif key.status is Status.HARMLESS and (key.kind is not Kind.TEXT or key.choices):
+            with pytest.raises(OptionError, match=re.escape(name)):
+                resolve({name: "no such value"})
         elif key.status is Status.HARMLESS:
             assert resolve({name: "no such value"}).given == {}
 
