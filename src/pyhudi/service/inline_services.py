@@ -16,6 +16,7 @@ from typing import Final, TypeVar
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.errors import ConflictError, HudiError, ReportingError, TableServiceError
 from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.service.archival.archival_settings import archival_settings
 from pyhudi.service.archival.inline_archival import archive_after_commit
 from pyhudi.service.cleaning.inline_cleaning import EarlyClean, clean_after_commit, clean_before_unlock, clean_before_write
 from pyhudi.service.clustering.expire_clusterings import expire_after_commit as expire_clusterings_after_commit
@@ -77,6 +78,7 @@ class InlineServices:
         """
         check_compaction_options(self.options, config, self.clock)
         check_ttl_options(self.options)
+        archival_settings(self.options)  # for its errors: after the commit they would come too late
         check_sync_options(self.options, config)
         check_callback_options(self.options)
         check_metrics_options(self.options, config)

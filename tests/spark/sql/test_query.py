@@ -90,6 +90,22 @@ def test_time_travel_by_instant_shows_the_rows_of_that_time(people):
     ]
 
 
+def test_columns_of_an_earlier_state_may_be_named_with_the_database(people):
+    first = people.table("people").history().sort_by("requested").column("completed")[0].as_py()
+    people("DELETE FROM people WHERE id = 1")
+    database = people.session.catalog.currentDatabase()
+    earlier = f"FROM {database}.people TIMESTAMP AS OF '{first}'"
+    assert people(f"SELECT {database}.people.id {earlier} WHERE `{database}`.people.id < 3") == [(1,), (2,)]
+    assert people(f"SELECT count(1) FROM (SELECT {database}.people.* {earlier})") == [(3,)]
+    assert people(f"SELECT spark_catalog.{database}.people.name AS n {earlier} ORDER BY {database}.PEOPLE.id LIMIT 1") == people(
+        f"SELECT p.name FROM people VERSION AS OF '{first}' p WHERE id = 1"
+    )
+    assert people(f"SELECT '{database}.people.id', {database}.people.id {earlier} JOIN people now ON now.id = {database}.people.id") == [
+        (f"{database}.people.id", 2),
+        (f"{database}.people.id", 3),
+    ]
+
+
 def test_time_travel_takes_an_expression(people):
     time.sleep(1.1)  # Spark's timestamp is cut to the second of the table's first commit
     people("DELETE FROM people WHERE id = 1")

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import pytest
 
-from pyhudi.errors import StorageError, TableServiceError, UnsupportedError
+from pyhudi.errors import OptionError, StorageError, TableServiceError, UnsupportedError
 from pyhudi.service.archival import inline_archival
 from pyhudi.spec.options import warn_unserved
 from pyhudi.timeline.load_timeline import load_timeline
@@ -43,6 +43,13 @@ def test_one_option_switches_all_services_off(table_type: str) -> None:
     assert table.services.clean(options={"hoodie.clean.commits.retained": "1"}) or table_type == "MERGE_ON_READ"
     table.upsert([ride(1, value=9)], options=DUE)
     assert {one.action.value for one in load_timeline(table.storage, table.config).instants} - {"commit", "deltacommit"}
+
+
+def test_bounds_of_archival_that_contradict_one_another_are_refused_before_the_write() -> None:
+    table = make_table()
+    with pytest.raises(OptionError, match=r"hoodie\.keep\.max\.commits=4 must be more than hoodie\.keep\.min\.commits=20: set both"):
+        table.upsert([ride(1)], options={"hoodie.keep.max.commits": "4"})
+    assert load_timeline(table.storage, table.config).instants == ()
 
 
 def test_a_service_that_fails_is_an_error_on_request_and_the_write_is_visible(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,7 +54,7 @@ def archival_settings(options: Options) -> ArchivalSettings:
     """
     fewest, most = options.integer(_FEWEST), options.integer(_MOST)
     if most <= fewest:
-        raise OptionError(f"{_MOST}={most} must be more than {_FEWEST}={fewest}")
+        raise OptionError(f"{_MOST}={most} must be more than {_FEWEST}={fewest}: set both")
     counts = options.text("hoodie.compact.inline.trigger.strategy").upper() in _BY_COMMITS
     return ArchivalSettings(
         automatic=options.flag("hoodie.archive.automatic"),

@@ -34,6 +34,7 @@ from pyhudi.spark.scan.count_hook import counted_rows
 from pyhudi.spark.scan.scan import scan
 from pyhudi.sql.query import table_functions as functions
 from pyhudi.sql.statement.statement import Statement
+from pyhudi.sql.text.qualified_columns import table_spans
 from pyhudi.sql.text.tokens import PLAIN_TEXT, quote, tokenize
 from pyhudi.storage.open_storage import open_storage
 
@@ -58,6 +59,7 @@ class _TableReference:
     name: str  # what the query may call the relation when it gives no alias
     aliased: bool
     path: str | None = None  # of the table, when it is there by its path alone
+    qualified: tuple[tuple[str, ...], ...] = ()  # names with a database by which the query may call it, too
 
 
 def run(statement: Statement) -> DataFrame:
@@ -114,6 +116,7 @@ def with_replaced_references(statement: Statement) -> Iterator[tuple[str, dict[s
             " spark.read.format('hudi')."
         )
     text, views, paths = statement.text, list[str](), dict[str, str]()
+    replaced = _column_names(text, indices)
     try:
         for index in indices:
             view = f"_pyhudi_{next(_NUMBERS)}"
@@ -122,11 +125,19 @@ def with_replaced_references(statement: Statement) -> Iterator[tuple[str, dict[s
             if index.path is not None:
                 paths[view] = index.path
             alias = "" if index.aliased else f" AS {quote(index.name)}"
-            text = text[: index.start] + view + alias + text[index.end :]
+            replaced[index.start, index.end] = view + alias
+        for start, end in sorted(replaced, reverse=True):
+            text = text[:start] + replaced[start, end] + text[end:]
         yield text, paths
     finally:
         for view in views:
             temp_views.drop(statement.session, view)
+
+
+def _column_names(text: str, references: Sequence[_TableReference]) -> dict[tuple[int, int], str]:
+    """Return by span what takes the place of `db.t` in `db.t.id`: a temporary view has no database."""
+    names = {name: reference.name for reference in references if not reference.aliased for name in reference.qualified}
+    return {span: quote(name) for qualified, name in names.items() for span in table_spans(text, qualified)}
 
 
 def _table_references(statement: Statement, plan: JavaObject, *, aliased: bool = False) -> Iterator[_TableReference]:
@@ -160,7 +171,8 @@ def _by_path_or_options(statement: Statement, relation: JavaObject, aliased: boo
     end = _options_end(statement.text, start) if options else end
     location, last = (parts[1], ()) if table is None else (table.location, table.partition_columns)
     frame = functools.partial(read_with, statement.session, location, ReadRequest(options=options), last)
-    yield _TableReference(start, end, frame, parts[-1] if table else "hudi", aliased, None if options else location)
+    path = None if options else location
+    yield _TableReference(start, end, frame, parts[-1] if table else "hudi", aliased, path, _qualified(parts, table))
 
 
 def _time_travel(statement: Statement, node: JavaObject, aliased: bool) -> Iterator[_TableReference]:
@@ -174,7 +186,15 @@ def _time_travel(statement: Statement, node: JavaObject, aliased: bool) -> Itera
     start, (_, end) = _span(relation)[0], _span(node)
     location = parts[1] if table is None else table.location
     frame = functools.partial(_snapshot, statement, location, _instant(statement, node, parts))
-    yield _TableReference(start, end, frame, parts[-1] if table else "hudi", aliased)
+    yield _TableReference(start, end, frame, parts[-1] if table else "hudi", aliased, None, _qualified(parts, table))
+
+
+def _qualified(parts: tuple[str, ...], table: CatalogTable | None) -> tuple[tuple[str, ...], ...]:
+    """Return the names with a database of a table that is not named by its path: the last two parts, all three, and as it is written."""
+    if table is None:
+        return ()
+    full = (catalog_table.SESSION_CATALOG, table.database, table.name)
+    return tuple({full, full[1:], *([parts] if len(parts) > 2 else [])})
 
 
 def _options_end(text: str, start: int) -> int:
