@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
+
 from pyhudi.merge.apply_rule import ABSENT, apply_incoming
 from pyhudi.merge.merge_rules import RecordVersion
 from pyhudi.merge.partial_update import FillPolicy, Record
@@ -28,6 +30,15 @@ def test_a_late_record_after_a_delete_by_commit_time_is_a_new_record() -> None:
 def test_a_record_after_a_delete_is_not_filled_from_what_was_deleted() -> None:
     deleted = apply_incoming(version(1, n="old"), DELETE, COMMIT, DEFAULTS)
     assert apply_incoming(deleted, version(2, n=None), COMMIT, DEFAULTS).record["n"] is None
+
+
+def test_a_record_after_a_delete_with_an_ordering_value_is_not_filled_either() -> None:
+    deleted = RecordVersion({"ts": 1, "n": "old"}, (1,), deletes=True)
+    assert apply_incoming(deleted, version(2, n=None), EVENT, DEFAULTS).record["n"] is None
+
+
+def test_a_newer_record_is_filled_from_the_one_that_it_replaces() -> None:
+    assert apply_incoming(version(1, n="old"), version(2, n=None), EVENT, DEFAULTS).record == {"ts": 2, "n": "old"}
 
 
 def test_a_late_record_fills_the_gaps_of_the_newer_one() -> None:
@@ -62,3 +73,33 @@ def test_a_merger_decides_between_two_records_whatever_their_ordering_values() -
 def test_a_merger_that_keeps_the_older_record_changes_nothing() -> None:
     stored = version(1, s="bb")
     assert apply_incoming(stored, version(5, s="a"), MergeMode.CUSTOM, merger=Longest()) is stored
+
+
+def test_the_first_version_of_a_record_is_as_it_comes_and_its_missing_ordering_values_are_null() -> None:
+    first = RecordVersion({"n": "new"}, (ABSENT, 2))
+    assert apply_incoming(None, first, EVENT) == RecordVersion({"n": "new"}, (None, 2))
+
+
+def test_a_merger_that_returns_nothing_deletes_the_record() -> None:
+    class Deletes:
+        def merge(self, stored: Record, incoming: Record) -> None:
+            return None
+
+    result = apply_incoming(version(2, n="old"), version(1, n="new"), MergeMode.CUSTOM, merger=Deletes())
+    assert result.deletes
+
+
+@pytest.mark.parametrize(("value", "missing"), [("?", True), (b"?", True), (None, False), ("x", False)])
+def test_the_marker_of_values_that_were_not_sent_is_a_gap_and_null_is_none(value: object, missing: bool) -> None:
+    assert FillPolicy(PartialMode.FILL_UNAVAILABLE, "?").is_missing("n", value) is missing
+    assert not FillPolicy(PartialMode.FILL_UNAVAILABLE).is_missing("n", value)
+
+
+def test_a_default_of_a_field_is_a_gap_like_null() -> None:
+    policy = FillPolicy(PartialMode.IGNORE_DEFAULTS, defaults=(("n", 7),))
+    assert [policy.is_missing(name, value) for name, value in (("n", 7), ("n", None), ("other", None), ("other", 7))] == [
+        True,
+        False,
+        True,
+        False,
+    ]

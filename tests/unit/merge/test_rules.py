@@ -49,6 +49,7 @@ def test_delete_with_an_ordering_value_loses_when_it_is_late() -> None:
 
 
 def test_of_one_batch_the_last_of_the_greatest_stays() -> None:
+    assert combine_versions([RecordVersion({}, (1,))], EVENT) == 0
     assert (
         combine_versions([RecordVersion({}, (1,)), RecordVersion({}, (3,)), RecordVersion({}, (3,)), RecordVersion({}, (2,))], EVENT) == 2
     )

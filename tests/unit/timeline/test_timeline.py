@@ -205,3 +205,30 @@ def test_timelines_are_compared_without_reading_the_history() -> None:
 
     assert timeline(done(1), completion=History()) == timeline(done(1), completion=History())
     assert timeline(done(1)) != timeline(done(1), done(2))
+
+
+class Archive:
+    """Two archived commits, of which the first took until day 6."""
+
+    is_whole = True
+
+    def instants(self) -> tuple[Instant, ...]:
+        return done(1, completed_day=6), done(2)
+
+    def latest_completion(self, first: str, last: str) -> str:
+        return max((one.completed or "" for one in self.instants() if first <= one.requested <= last), default="")
+
+
+@pytest.mark.parametrize(("day", "knows"), [(2, True), (4, True), (5, True), (7, False)])
+def test_archived_instants_are_read_for_times_before_some_of_them_were_completed(day: int, knows: bool) -> None:
+    active = timeline(done(3), done(4), archive=Archive())
+    known = active.known_at(time(day))
+    assert [one.requested for one in known.instants] == [time(each) for each in ((1, 2, 3, 4) if knows else (3, 4))]
+    assert timeline(done(3)).known_at(time(day)).instants == (done(3),)
+
+
+def test_whether_something_was_completed_so_late_is_answered_for_archived_instants_too() -> None:
+    active = timeline(done(3), done(4), archive=Archive())
+    assert active.completed_at_or_after(time(1), time(1), time(6))
+    assert not active.completed_at_or_after(time(2), time(4), time(5))
+    assert active.completed_at_or_after(time(2), time(4), time(4))
