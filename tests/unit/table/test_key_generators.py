@@ -171,14 +171,14 @@ class Made:
     """Gives one key and one path to all records; fails where there is none."""
 
     key: str | None = "k"
-    path: str | None = "lima"
+    path: Any = "lima"
 
     def record_key(self, record: Mapping[str, Any]) -> str:
         if self.key == "unsayable":
             raise Unsayable
         return record["nope"] if self.key is None else self.key
 
-    def partition_path(self, record: Mapping[str, Any]) -> str:
+    def partition_path(self, record: Mapping[str, Any]) -> Any:
         return str(1 / 0) if self.path is None else self.path
 
 
@@ -189,6 +189,8 @@ class Made:
         (Made(key="unsayable"), "failed on the record key of row 0: Unsayable: which cannot be shown"),
         (Made(path=None), "failed on the partition path of row 0: ZeroDivisionError"),
         (Made(path="../x"), r"made the path of row 0: partition path '\.\./x' is refused: it has a '.' or '..' segment\.$"),
+        (Made(path=""), "made the partition path '' of row 0; it must be a path, since the table has partition fields"),
+        (Made(path=7), "made the partition path 7 of row 0; it must be a path"),
         (Made(key=""), "made the record key '' of row 0"),
         (Made(key="\ud800"), r"made the record key '\\ud800' of row 0; it has half of a surrogate pair"),
         (Made(path="x\udfff"), r"made the partition path 'x\\udfff' of row 0; it has half of a surrogate pair"),
@@ -198,6 +200,16 @@ def test_failure_of_a_users_generator_names_it_and_the_row(tmp_path: Path, made:
     register_key_generator("tests.Made", made)
     table = create(tmp_path, ["city"], {"hoodie.datasource.write.keygenerator.class": "tests.Made"})
     with pytest.raises(KeyFieldError, match="Key generator 'tests.Made' " + message):
+        table.insert(ROWS)
+    assert table.count() == 0
+
+
+def test_path_of_a_users_generator_in_a_table_without_partitions_is_refused(tmp_path: Path) -> None:
+    register_key_generator("tests.Made", Made())
+    table = create(tmp_path, [], {"hoodie.datasource.write.keygenerator.class": "tests.Made"})
+    with pytest.raises(
+        KeyFieldError, match=r"made the partition path 'lima' of row 0; it must be '', since the table has no partition fields"
+    ):
         table.insert(ROWS)
     assert table.count() == 0
 
