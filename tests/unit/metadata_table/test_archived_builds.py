@@ -14,8 +14,11 @@ WRITTEN_WITH = {"hoodie.clean.automatic": "false", "hoodie.metadata.compact.max.
 ARCHIVED = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"}
 
 
-@pytest.mark.parametrize(("version", "builds"), [("6", 0), ("8", 3), ("9", 3)])
-def test_commits_that_an_archived_build_has_listed_are_known(version: str, builds: int) -> None:
+HISTORY = ".hoodie/metadata/.hoodie/timeline/history"
+
+
+def archived_table(version: str, builds: int) -> tuple[MemoryStorage, Driver]:
+    """A table with commits that its metadata table knows by its build alone, which is archived; and what writes the table."""
     storage, created_with = MemoryStorage(), {"hoodie.write.table.version": version}
     before = Driver(created_with=created_with, written_with=WRITTEN_WITH)
     after = Driver(created_with=created_with, written_with=WRITTEN_WITH, metadata_table=True)
@@ -27,7 +30,25 @@ def test_commits_that_an_archived_build_has_listed_are_known(version: str, build
     archived = table.services.archive(options=ARCHIVED)
     assert len(archived.instants) == 2
     assert len(archived.metadata_instants) == builds
+    return storage, after
+
+
+@pytest.mark.parametrize(("version", "builds"), [("6", 0), ("8", 3), ("9", 3)])
+def test_commits_that_an_archived_build_has_listed_are_known(version: str, builds: int) -> None:
+    storage, after = archived_table(version, builds)
     built = metadata_table(storage)
     assert built.missing_instants == ()
     after.write(storage, Operation.UPSERT, [{"id": 1, "city": "oslo", "value": 9}])
     assert {one.requested for one in built.timeline.completed()} <= {one.requested for one in metadata_table(storage).timeline.completed()}
+
+
+@pytest.mark.parametrize("damaged", ["manifest_1", "00000000000000000_00000000000000002_0.parquet"])
+def test_a_damaged_archive_of_the_metadata_table_costs_no_row_and_goes_with_the_next_write(damaged: str) -> None:
+    storage, after = archived_table("9", 3)
+    storage.replace(f"{HISTORY}/{damaged}", b"x")
+    table, rows = HudiTable(storage), [{"id": 1, "city": "oslo", "value": 8}]
+    assert table.to_arrow().to_pylist() == rows
+    assert {row["check"] for row in table.inspect.health().to_pylist()} == {"metadata table knows all writes"}
+    after.write(storage, Operation.UPSERT, [{"id": 1, "city": "oslo", "value": 9}])
+    assert table.inspect.health().num_rows == 0
+    assert table.to_arrow()["value"].to_pylist() == [9]

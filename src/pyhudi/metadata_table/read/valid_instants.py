@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.read.instant_times import FIRST_BUILD, is_built, is_metadata_only
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.timeline.timeline import Timeline
@@ -41,9 +42,19 @@ def missing_instants(metadata: Timeline, data: Timeline) -> tuple[str, ...]:
     unknown = [one.requested for one in data.data_instants() if one.requested not in known and one.requested >= start]
     if not unknown:
         return ()
-    builds = [instant.completed or "" for instant in metadata.completed() if is_built(instant.requested)]
-    built = min(builds) if builds else metadata.completion_time(FIRST_BUILD) or ""
+    built = _built(metadata)
     return tuple(requested for requested in unknown if (data.completion_time(requested) or "") > built)
+
+
+def _built(metadata: Timeline) -> str:
+    """Return when the metadata table was built; `""` when nobody can tell."""
+    builds = [instant.completed or "" for instant in metadata.completed() if is_built(instant.requested)]
+    if builds:
+        return min(builds)
+    try:
+        return metadata.completion_time(FIRST_BUILD) or ""
+    except CorruptTableError:  # of its own archive, which goes when the next write builds it again: no row depends on that
+        return ""
 
 
 def is_rebuilt(metadata: Timeline, data: Timeline) -> bool:
