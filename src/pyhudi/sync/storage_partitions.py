@@ -6,10 +6,12 @@ completed, after the times that the catalog has: a writer may have completed aft
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from pyhudi.errors import CorruptTableError
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.spec.instant import Action
 from pyhudi.spec.table.table_config import TableConfig
@@ -20,6 +22,7 @@ from pyhudi.timeline_archive.full_timeline import load_full_timeline
 
 REQUESTED: Final = "last_commit_time_sync"
 COMPLETED: Final = "last_commit_completion_time_sync"
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +79,14 @@ class TableState:
         """Return what changed since the times in the properties of a catalog's table; all partitions where they do not tell.
 
         They do not when they are missing, older than the active timeline, or newer than it, when a restore came after them, or when an
-        action that was completed after them is archived: a slow write is archived before others that began later.
+        action that was completed after them is archived: a slow write is archived before others that began later. Nor where a damaged
+        archive does not tell whether there is one.
         """
         requested, completed = properties.get(REQUESTED, ""), properties.get(COMPLETED, "") or properties.get(REQUESTED, "")
         instants = self.timeline.data_instants()
         if not requested or not instants or requested < instants[0].requested or requested > instants[-1].requested:
             return self.all_partitions()
-        if self.timeline.has_archived_after(completed):
+        if self._may_have_archived_after(completed):
             return self.all_partitions()
         if any(one.action in (Action.RESTORE, Action.ROLLBACK) and one.requested > requested for one in self.timeline.completed()):
             return self.all_partitions()
@@ -96,6 +100,13 @@ class TableState:
             replaced |= (metadata.replaced or {}).keys()
         emptied = self._emptied(replaced)
         return PartitionChanges(frozenset(written - emptied), frozenset(emptied), is_complete=False)
+
+    def _may_have_archived_after(self, time: str) -> bool:
+        try:
+            return self.timeline.has_archived_after(time)
+        except CorruptTableError as error:
+            _log.warning("all partitions of %s are compared with the catalog: %s", self.storage.uri, error)
+            return True
 
     def _emptied(self, replaced: set[str]) -> set[str]:
         if not replaced:

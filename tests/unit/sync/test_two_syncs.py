@@ -89,6 +89,21 @@ def test_a_slow_write_that_is_archived_before_the_next_sync_is_not_missed(tmp_pa
     assert sync(table).action == "unchanged"
 
 
+def test_a_damaged_archive_does_not_hold_up_a_sync(tmp_path: Path, catalog: MemoryCatalog, caplog: pytest.LogCaptureFixture) -> None:
+    table = HudiTable.create(tmp_path / "t", SCHEMA, name="trips", keys=["id"], partition_by=["city"])
+    few = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
+    options = {**few, "hoodie.metadata.enable": "false"}
+    for number in range(6):
+        table.upsert([{"id": number, "city": f"c{number}"}], options=options)
+    sync(table)
+    table.upsert([{"id": 6, "city": "c6"}], options={**options, "hoodie.archive.automatic": "false"})
+    for manifest in (tmp_path / "t" / ".hoodie" / "timeline" / "history").glob("manifest_*"):
+        manifest.write_bytes(b"x")
+    assert sync(table).added == 1
+    assert f"all partitions of {table.storage.uri} are compared with the catalog: '.hoodie/timeline/history/manifest_" in caplog.text
+    assert len(catalog.values["trips"]) == 7
+
+
 def test_a_write_of_version_6_that_is_pending_during_a_sync_is_not_missed(tmp_path: Path, catalog: MemoryCatalog) -> None:
     version = {"hoodie.write.table.version": "6"}
     table = HudiTable.create(tmp_path / "slow", SCHEMA, name="trips", keys=["id"], partition_by=["city"], options=version)
