@@ -34,7 +34,7 @@ from pyhudi.spark.scan.count_hook import counted_rows
 from pyhudi.spark.scan.scan import scan
 from pyhudi.sql.query import table_functions as functions
 from pyhudi.sql.statement.statement import Statement
-from pyhudi.sql.text.qualified_columns import table_spans
+from pyhudi.sql.text.qualified_columns import database_spans
 from pyhudi.sql.text.tokens import PLAIN_TEXT, quote, tokenize
 from pyhudi.storage.open_storage import open_storage
 
@@ -116,7 +116,9 @@ def with_replaced_references(statement: Statement) -> Iterator[tuple[str, dict[s
             " spark.read.format('hudi')."
         )
     text, views, paths = statement.text, list[str](), dict[str, str]()
-    replaced = _column_names(text, indices)
+    # A temporary view has no database: of `db.t.id` its part goes.
+    qualified = [name for index in indices if not index.aliased for name in index.qualified]
+    replaced = dict.fromkeys(database_spans(text, qualified), "")
     try:
         for index in indices:
             view = f"_pyhudi_{next(_NUMBERS)}"
@@ -132,12 +134,6 @@ def with_replaced_references(statement: Statement) -> Iterator[tuple[str, dict[s
     finally:
         for view in views:
             temp_views.drop(statement.session, view)
-
-
-def _column_names(text: str, references: Sequence[_TableReference]) -> dict[tuple[int, int], str]:
-    """Return by span what takes the place of `db.t` in `db.t.id`: a temporary view has no database."""
-    names = {name: reference.name for reference in references if not reference.aliased for name in reference.qualified}
-    return {span: quote(name) for qualified, name in names.items() for span in table_spans(text, qualified)}
 
 
 def _table_references(statement: Statement, plan: JavaObject, *, aliased: bool = False) -> Iterator[_TableReference]:

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pyhudi.sql.text.tokens import name_at, tokenize
 
 
-def table_spans(text: str, table: tuple[str, ...]) -> Iterator[tuple[int, int]]:
-    """Yield where the name of a table begins and ends in front of a column; where it stands for the table itself, it is left out.
+def database_spans(text: str, tables: Iterable[tuple[str, ...]]) -> Iterator[tuple[int, int]]:
+    """Yield where the database, and the catalog, of some tables begins and ends in front of a column; the table's own name comes next.
 
     Args:
         text: a statement that Spark's parser accepts.
-        table: the parts of the name, such as `("sales", "rides")`; case does not count, nor do quotes.
+        tables: the parts of their names, such as `("sales", "rides")`; case does not count, nor do quotes.
 
     Example:
         >>> text = "SELECT sales.rides.id, `Sales`.rides.* FROM sales.rides"
-        >>> [text[start:end] for start, end in table_spans(text, ("sales", "rides"))]
-        ['sales.rides', '`Sales`.rides']
+        >>> [text[start:end] for start, end in database_spans(text, [("sales", "rides")])]
+        ['sales.', '`Sales`.']
     """
-    tokens, parts = tokenize(text), tuple(part.lower() for part in table)
+    tokens, names = tokenize(text), {tuple(part.lower() for part in table) for table in tables}
     for number, token in enumerate(tokens):
         if number and tokens[number - 1].text == ".":
             continue
-        name = name_at(tokens, number)
-        if len(name) > len(parts) and tuple(part.lower() for part in name[: len(parts)]) == parts:
-            yield token.start, tokens[number + 2 * (len(parts) - 1)].end
+        parts = tuple(part.lower() for part in name_at(tokens, number))
+        for length in (2, 3):
+            if len(parts) > length and parts[:length] in names:
+                yield token.start, tokens[number + 2 * (length - 1)].start
