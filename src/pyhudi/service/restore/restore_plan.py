@@ -11,7 +11,8 @@ from collections.abc import Iterable
 
 from pyhudi.errors import ConflictError, CorruptTableError, UsageError
 from pyhudi.service.rollback.completed_commits import came_after
-from pyhudi.service.savepoint.cleaned_files import check_logs, earliest_whole, first_cleaned_file, view_at, writes_in_order
+from pyhudi.service.savepoint.cleaned_files import earliest_whole, first_cleaned_file, view_at, writes_in_order
+from pyhudi.service.savepoint.former_logs import check_logs
 from pyhudi.service.savepoint.savepoint_listing import savepoint_instants
 from pyhudi.spec.actions.restore import RestorePlan
 from pyhudi.spec.actions.rollback import InstantInfo

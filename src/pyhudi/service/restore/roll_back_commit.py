@@ -9,7 +9,8 @@ from pyhudi.codec.actions.rollback_codec import encode_rollback_plan
 from pyhudi.errors import UsageError
 from pyhudi.service.rollback.completed_commits import check_last, plan_commit_rollback
 from pyhudi.service.rollback.execute_rollback import execute_rollback
-from pyhudi.service.savepoint.cleaned_files import check_logs, first_cleaned_file, view_at, writes_in_order
+from pyhudi.service.savepoint.cleaned_files import first_cleaned_file, view_at, writes_in_order
+from pyhudi.service.savepoint.former_logs import check_logs
 from pyhudi.spec.actions.rollback import RollbackPlan
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.txn.locked_table import LockedTable
