@@ -23,16 +23,17 @@ _CONTENT = COLUMNS[:4]
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The instants of one file, their completion times by requested time, and the latest of these."""
+    """The instants of one file, and their completion times by requested time."""
 
     rows: tuple[ArchivedRow, ...]
     times: Mapping[str, str]
-    latest: str
 
 
 _MOST_FILES = 256
 #: Names of the instants in files that were read: files never change, and each commit asks for some.
 _known: LruCache[tuple[str, HistoryFile], _Names] = LruCache(_MOST_FILES)
+#: The latest completion time in each file.
+_latest: LruCache[tuple[str, HistoryFile], str] = LruCache(_MOST_FILES)
 
 
 class History(Mapping[str, str]):
@@ -125,7 +126,7 @@ class History(Mapping[str, str]):
         """Return a time at which or before which all instants requested from `first` to `last` were completed; `""` when it knows none."""
         files = (file for file in self._all_files() if file.first <= last and file.last >= first)
         known = (time for requested, time in self._times.items() if first <= requested <= last)
-        return max((*known, *(self._names_of(file).latest for file in files)), default="")
+        return max((*known, *map(self._latest_of, files)), default="")
 
     def __iter__(self) -> Iterator[str]:
         """Yield the requested times of all archived instants whose completion time is known."""
@@ -152,6 +153,20 @@ class History(Mapping[str, str]):
                 check_nothing_archived(self._storage, self._config, listing, self._first_active)
         return self._files
 
+    def _latest_of(self, file: HistoryFile) -> str:
+        """Return the latest completion time in a file: by its footer, so that the number of instants in it does not count.
+
+        Nothing was completed before it was requested: a footer that says so is damaged, and the names, which have checksums, tell.
+        """
+        key = (self._storage.uri, file)
+        result = _latest.get(key)
+        if result is None:
+            result = self._rows.greatest(self._storage, file.path, COLUMNS[1])
+            if result is None or len(result) != len(file.last) or result < file.last:
+                result = max(self._names_of(file).times.values(), default="")
+            _latest.put(key, result)
+        return result
+
     def _names_of(self, file: HistoryFile) -> _Names:
         if file in self._read:
             return self._read[file]
@@ -160,8 +175,7 @@ class History(Mapping[str, str]):
         if result is None:
             rows = self._rows(self._storage, file.path, _NAMES)
             instants = tuple(ArchivedRow(*(row[name] for name in _NAMES)) for row in rows)
-            times = {one.requested: one.completed for one in instants if one.completed}
-            result = _Names(instants, times, max(times.values(), default=""))
+            result = _Names(instants, {one.requested: one.completed for one in instants if one.completed})
             _known.put(key, result)
         self._read[file] = result
         return result

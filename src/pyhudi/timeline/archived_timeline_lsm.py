@@ -34,6 +34,10 @@ class RowReader(Protocol):
         """Yield the rows of the file at `path` with these columns."""
         ...
 
+    def greatest(self, storage: Storage, path: str, column: str) -> str | None:
+        """Return the greatest text of a column by the footer of the file; None where the footer does not tell."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class HistoryFile:

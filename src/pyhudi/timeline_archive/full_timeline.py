@@ -31,18 +31,39 @@ def load_full_timeline(storage: Storage, config: TableConfig, *, files: Mapping[
     return load_timeline(storage, config, read_rows, files=files)
 
 
-def read_rows(storage: Storage, path: str, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-    """Yield the rows of one file as mappings of these columns; the `RowReader` of `pyhudi.timeline.archived_timeline_lsm`.
+class ArchiveReader:
+    """Reads the files of the archive; the `RowReader` of `pyhudi.timeline.archived_timeline_lsm`."""
 
-    Raises:
-        CorruptTableError: the file is damaged, missing, or lacks one of the columns, or a name in it is no text.
-    """
-    with open_parquet(storage, path) as parquet:
-        schema = parquet.schema_arrow
-        for name in columns:
-            if name not in schema.names:
-                raise CorruptTableError(f"File '{path}' of the table at {storage.uri} has no column '{name}'.")
-            if name in _TEXT_COLUMNS and schema.field(name).type != pa.string():
-                raise CorruptTableError(f"File '{path}' of the table at {storage.uri} has no text in its column '{name}'.")
-        for batch in parquet.iter_batches(_BATCH_ROWS, columns=list(columns)):
-            yield from batch.to_pylist()
+    def __call__(self, storage: Storage, path: str, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+        """Yield the rows of one file as mappings of these columns.
+
+        Raises:
+            CorruptTableError: the file is damaged, missing, or lacks one of the columns, or a name in it is no text.
+        """
+        with open_parquet(storage, path) as parquet:
+            schema = parquet.schema_arrow
+            for name in columns:
+                if name not in schema.names:
+                    raise CorruptTableError(f"File '{path}' of the table at {storage.uri} has no column '{name}'.")
+                if name in _TEXT_COLUMNS and schema.field(name).type != pa.string():
+                    raise CorruptTableError(f"File '{path}' of the table at {storage.uri} has no text in its column '{name}'.")
+            for batch in parquet.iter_batches(_BATCH_ROWS, columns=list(columns)):
+                yield from batch.to_pylist()
+
+    def greatest(self, storage: Storage, path: str, column: str) -> str | None:
+        """Return the greatest text of a column by the footer of the file; None where the footer does not tell.
+
+        Raises:
+            CorruptTableError: the file is damaged or missing.
+        """
+        with open_parquet(storage, path) as parquet:
+            if column not in parquet.schema_arrow.names:
+                return None
+            number, metadata = parquet.schema_arrow.names.index(column), parquet.metadata
+            bounds = [metadata.row_group(group).column(number).statistics for group in range(metadata.num_row_groups)]
+            if not all(bound is not None and bound.has_min_max and isinstance(bound.max, str) for bound in bounds):
+                return None
+            return max((bound.max for bound in bounds), default=None)
+
+
+read_rows: Final = ArchiveReader()

@@ -47,3 +47,12 @@ def test_name_that_is_no_text_is_damage(storage: MemoryStorage) -> None:
     storage.replace(PATH, output.getvalue())
     with pytest.raises(CorruptTableError, match=rf"{PATH}.*'instantTime'"):
         list(read_rows(storage, PATH, ["instantTime", "action"]))
+
+
+@pytest.mark.parametrize(("times", "stated", "greatest"), [(["8", "9", "7"], True, "9"), (["8"], False, None), ([1, 2], True, None)])
+def test_the_greatest_time_is_read_from_the_footer(storage: MemoryStorage, times: list[object], stated: bool, greatest: str | None) -> None:
+    output = io.BytesIO()
+    pq.write_table(pa.table({"action": ["commit"] * len(times), "completionTime": times}), output, 1, write_statistics=stated)
+    storage.replace(PATH, output.getvalue())
+    assert read_rows.greatest(storage, PATH, "completionTime") == greatest
+    assert read_rows.greatest(storage, PATH, "plan") is None

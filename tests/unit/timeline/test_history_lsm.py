@@ -27,6 +27,7 @@ class Archive:
     def __init__(self, storage: MemoryStorage) -> None:
         self.storage = storage
         self.rows: dict[str, list[dict[str, Any]]] = {}
+        self.bounds: dict[str, str | None] = {}
         self.opened_files: list[str] = []
 
     def file(self, first: int, last: int, *days: int, level: int = 0) -> str:
@@ -53,6 +54,9 @@ class Archive:
     def __call__(self, storage, path, columns):
         self.opened_files.append(path.rsplit("/")[-1])
         return [{column: row[column] for column in columns} for row in self.rows[path]]
+
+    def greatest(self, storage, path, column):
+        return self.bounds.get(path, max((row[column] for row in self.rows[path]), default=None))
 
 
 @pytest.fixture
@@ -120,6 +124,18 @@ def test_completion_time_opens_only_files_that_may_hold_it(history, layout_2) ->
     assert times.get(at(20)) is None
     assert history.opened_files == [names[1]]
     assert len(times) == 9
+
+
+@pytest.mark.parametrize("bound", [None, "", "x", at(2), at(5)[:-1]])
+def test_the_latest_completion_is_that_of_the_footers_where_these_can_be_right(history, layout_2, bound) -> None:
+    names = [history.file(1, 3), history.file(4, 6), history.file(7, 9)]
+    history.manifest(1, *names)
+    times = History(history.storage, layout_2, history)
+    assert times.latest_completion(at(4), at(20)) == at(9)[:-1] + "7"
+    assert history.opened_files == []
+    history.bounds[f"{FOLDER}/{names[0]}"] = bound
+    assert times.latest_completion("", at(3)) == at(3)[:-1] + "7"
+    assert history.opened_files == [names[0]]
 
 
 def test_timeline_asks_the_history_for_archived_instants_only(history, layout_2) -> None:
