@@ -61,10 +61,17 @@ class Synced:
 
 
 def new_trips(
-    metastore: str, folder: Path, prefix: str, schema: pa.Schema = SCHEMA, *, options: Mapping[str, str] | None = None, **arguments: Any
+    metastore: str,
+    folder: Path,
+    prefix: str,
+    schema: pa.Schema = SCHEMA,
+    of_table: Mapping[str, str] | None = None,
+    *,
+    options: Mapping[str, str] | None = None,
+    **arguments: Any,
 ) -> Synced:
-    """A table of no rows, partitioned by city; its database is named after the prefix and the folder."""
-    given = {"name": "trips", "keys": ["id"], "partition_by": ["city"], **arguments}
+    """A table of no rows, partitioned by city; its database is named after the prefix and the folder. `options` are those of its syncs."""
+    given = {"name": "trips", "keys": ["id"], "partition_by": ["city"], "options": of_table, **arguments}
     table = HudiTable.create(folder / "trips", schema, **given)
     return Synced(table, metastore, f"{prefix}_{folder.name}".lower(), dict(options or {}))
 

@@ -48,18 +48,28 @@ def merged_entry(known: CatalogEntry, described: CatalogEntry) -> Merged:
 
 
 def merged_columns(known: Sequence[CatalogColumn], described: Sequence[CatalogColumn]) -> tuple[CatalogColumn, ...]:
-    """Return the columns of a description in the order of the catalog, those that it lacks last; a comment stays where none is given.
+    """Return the columns of a description in the order of the catalog; a comment stays where none is given.
+
+    A column that the catalog lacks, such as one of a new name, takes the position of one of its type that the table no longer has, so that
+    those behind it stay at theirs. The others come last.
 
     Example:
-        >>> known = [CatalogColumn("a", "int", "first"), CatalogColumn("b", "string")]
-        >>> merged = merged_columns(known, [CatalogColumn("c", "date"), CatalogColumn("a", "bigint")])
+        >>> known = [CatalogColumn("a", "int", "first"), CatalogColumn("b", "string"), CatalogColumn("c", "date")]
+        >>> now = [CatalogColumn("d", "date"), CatalogColumn("a", "bigint"), CatalogColumn("e", "string"), CatalogColumn("c", "date")]
+        >>> merged = merged_columns(known, now)
         >>> [(column.name, column.type, column.comment) for column in merged]
-        [('a', 'bigint', 'first'), ('c', 'date', '')]
+        [('a', 'bigint', 'first'), ('e', 'string', ''), ('c', 'date', ''), ('d', 'date', '')]
     """
     by_name = {column.name: column for column in described}
     comments = {column.name: column.comment for column in known}
-    order = [*(name for name in comments if name in by_name), *(name for name in by_name if name not in comments)]
-    return tuple(replace(by_name[name], comment=by_name[name].comment or comments.get(name, "")) for name in order)
+    added = [column for column in described if column.name not in comments]
+    order: list[CatalogColumn] = []
+    for column in known:
+        successor = by_name.get(column.name) or next((one for one in added if one.type == column.type), None)
+        if successor is not None:
+            order.append(successor)
+            added = [one for one in added if one is not successor]
+    return tuple(replace(column, comment=column.comment or comments.get(column.name, "")) for column in (*order, *added))
 
 
 def with_advice_on_names(error: CatalogError, option: str) -> CatalogError:

@@ -30,6 +30,7 @@ DATABASE: Final = "hoodie.datasource.hive_sync.database"
 TABLE: Final = "hoodie.datasource.hive_sync.table"
 STRATEGY: Final = "hoodie.datasource.hive_sync.table.strategy"
 PARTITION_FIELDS: Final = "hoodie.datasource.hive_sync.partition_fields"
+BASE_PATH: Final = "hoodie.datasource.meta.sync.base.path"
 _GLUE: Final = "hoodie.datasource.meta.sync.glue"
 #: Options of a sync with AWS Glue that precede those of Hive.
 _OF_GLUE: Final = {
@@ -145,7 +146,7 @@ class SyncSettings:
 
     def with_location(self, uri: str) -> str:
         """Return under which URI the catalog knows the base path of the table."""
-        stated = self.options.get("hoodie.datasource.meta.sync.base.path") or uri
+        stated = self.options.get(BASE_PATH) or uri
         return stated.rstrip("/") or "/"
 
     def of_catalog(self, kind: CatalogKind | str) -> SyncSettings:
@@ -216,6 +217,9 @@ def sync_settings(options: Options, config: TableConfig) -> SyncSettings:
             f"{PARTITION_FIELDS}={','.join(settings.partition_fields)} contradicts the table, which has no partitions: leave it out"
         )
     _check_names(settings)
+    location = settings.with_location("/")
+    if not location.startswith("/") and ":/" not in location:
+        raise OptionError(f"{BASE_PATH}={location} is no location: programs that read it have other working folders; give an absolute path")
     if settings.options.get(STRATEGY) is not None and not config.is_merge_on_read and settings.options.text(STRATEGY).upper() != "ALL":
         raise OptionError(f"{STRATEGY}={settings.options.text(STRATEGY)} is for merge-on-read tables, which this one is not: leave it out")
     return settings

@@ -36,6 +36,7 @@ def table(folder: Path, **arguments: object) -> HudiTable:
         ({"hoodie.meta.sync.client.tool.class": "org.mine.Tool"}, "org.mine.Tool"),
         ({f"{HIVE}.mode": "ftp"}, "it can be hms"),
         ({f"{HIVE}.batch_num": "0"}, "above 0"),
+        ({"hoodie.datasource.meta.sync.base.path": "rides/trips/"}, "rides/trips is no location"),
         ({f"{HIVE}.metastore.uris": "http://here:9083"}, "not of the form thrift://host:port"),
         ({f"{HIVE}.metastore.uris": "thrift://a:9083,thrift://b:x"}, "has no port"),
         ({f"{HIVE}.metastore.uris": " , "}, "names no metastore"),
