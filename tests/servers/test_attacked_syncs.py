@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -25,12 +26,12 @@ CASES = [(mode, *kind) for mode in MODES for kind in KINDS]
 FAST = {("hms", *KINDS[0]), ("hms", *KINDS[4])}
 
 
-def check(one: Synced, without_rows: set[str] | None = None, **options: str) -> None:
+def check(one: Synced, without_rows: Collection[str] = (), options: Mapping[str, str] | None = None) -> None:
     """Synchronise, and compare the entries with the table; a second sync finds nothing to do."""
     one.sync(options)
     one.table = HudiTable.open(one.table.storage.uri)
     assert {table.action for table in one.sync()} == {"unchanged"}
-    partitions = {str(row["city"]) for row in one.table.to_arrow(columns=["city"]).to_pylist()} | (without_rows or set())
+    partitions = {str(row["city"]) for row in one.table.to_arrow(columns=["city"]).to_pylist()} | set(without_rows)
     for name in one.names():
         assert {values[0] for values in one.partitions(name)} == partitions
         entry = one.entry(name)
@@ -38,9 +39,9 @@ def check(one: Synced, without_rows: set[str] | None = None, **options: str) -> 
         assert sorted(columns) == sorted(one.table.schema.names)
 
 
-def put(one: Synced, number: int, city: str, **options: str) -> None:
+def put(one: Synced, number: int, city: str, options: Mapping[str, str] | None = None) -> None:
     row = {"id": number, "city": city, "at": {"a": number}, "count": number, "day": None}
-    one.table.upsert([{name: row[name] for name in one.table.schema.names}], options={**EVOLVING, **options})
+    one.table.upsert([{name: row[name] for name in one.table.schema.names}], options={**EVOLVING, **(options or {})})
 
 
 def check_created_again(one: Synced, columns: dict[str, pa.DataType], table_type: str, message: str) -> None:
@@ -72,7 +73,7 @@ def test_the_catalog_follows(metastore: str, request: pytest.FixtureRequest, tmp
     one.table.alter(drop=["fare"], options=EVOLVING)  # what follows it has another type, which no metastore takes
     with pytest.raises(CatalogError, match=r"incompatible[\s\S]*recreate_table_on_error=true drops"):
         one.sync()
-    check(one, **RECREATE)
+    check(one, options=RECREATE)
     one.table.alter(add={"day": pa.date32()}, options=EVOLVING)
     check(one)
     one.table.alter(retype={"count": pa.int64()}, options=EVOLVING)
@@ -87,7 +88,7 @@ def test_the_catalog_follows(metastore: str, request: pytest.FixtureRequest, tmp
     one.table.services.cluster()
     check(one)
     for number in range(8):
-        put(one, 10 + number, f"c{number}", **FEW)
+        put(one, 10 + number, f"c{number}", FEW)
     one.table.services.archive(options=FEW)
     check(one)
     row = {"id": 50, "city": "oslo", "at": {"a": 1}, "count": 1, "day": None}
