@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi import HudiTable
 from pyhudi.spark.scan.file_index import SnapshotFileIndex
+from tests.spark.reader_settings import READERS, configured
 from tests.spark.tables import add_commit, make_table
 from tests.unit.table.test_promoted_tables import NAMES, WITH_LOGS, of_apache_hudi, strings
 
@@ -88,16 +91,24 @@ def test_old_types_are_read_as_those_of_today(spark: SparkSession, tmp_path: Pat
 
 
 FLOATS = [0.1, 2.0, 1e-5, 3.4e38, float("nan"), None, -0.0, 16777216.0]
+LONGS = [2**53 + 1, -1, 0, 2**62 + 1, 16777217, None, 7, 1]
+#: The types of the columns c, d, e and f in each of three commits.
+NUMBERS = [
+    (pa.float32(), pa.float32(), pa.int64(), pa.int32()),
+    (pa.float32(), pa.float64(), pa.int64(), pa.float32()),
+    (pa.float64(), pa.float64(), pa.float64(), pa.float32()),
+]
 
 
-def of_floats(folder: Path) -> Path:
-    """A table whose first commit has floats for the columns, the second for `c` alone, and the third doubles for both."""
-    kinds = [{"c": pa.float32(), "d": pa.float32()}, {"c": pa.float32(), "d": pa.float64()}, {"c": pa.float64(), "d": pa.float64()}]
-    for number, kind in enumerate(kinds):
+def of_numbers(folder: Path) -> Path:
+    """A table of three commits, whose files have numbers in three forms; the last has one row."""
+    for number, kinds in enumerate(NUMBERS):
         count = 1 if number == 2 else len(FLOATS)
-        schema = pa.schema([ID, ("part", pa.string()), *((name, kind[name]) for name in kind)])
+        schema = pa.schema([ID, ("part", pa.string()), *zip("cdef", kinds, strict=True)])
         ids = pa.array(range(10 * number, 10 * number + count), pa.int64())
-        values = [pa.array(FLOATS[:count], kind[name]) for name in kind]
+        whole = [None if one is None else one % (1 << 30) for one in LONGS]
+        given: tuple[list[Any], ...] = (FLOATS, FLOATS, LONGS, whole)
+        values = [pa.array(one[:count]).cast(kind, safe=False) for one, kind in zip(given, kinds, strict=True)]
         rows = pa.table([ids, pa.array([f"p{number}"] * count), *values], schema=schema)
         if number == 0:
             make_table(folder, schema, {f"p{number}": rows}, {"hoodie.table.partition.fields": "part"}, instant="20260101000000000")
@@ -106,20 +117,72 @@ def of_floats(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("vectorized", ["true", "false"])
-def test_floats_are_scanned_with_the_doubles_of_today(spark: SparkSession, tmp_path: Path, vectorized: str) -> None:
-    path = of_floats(tmp_path / "t")
-    session = spark.newSession()
-    session.conf.set("spark.sql.parquet.enableVectorizedReader", vectorized)
-    frame = load(session, path).select("id", "part", "c", "d")
+@contextmanager
+def indexes_asked() -> Iterator[list[int]]:
+    """Let scans ask indexes however few files there are; yields how many files each scan is left with."""
+    files: list[int] = []
+    choose = SnapshotFileIndex._chosen
+
+    def counted(index: SnapshotFileIndex, partitions: Any, skipping: Any) -> Any:
+        skipping = replace(skipping, at_any_price=True)
+        files.append(len(skipping.choose([path for path, _ in partitions]).slices))
+        return choose(index, partitions, skipping)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SnapshotFileIndex, "_chosen", counted)
+        yield files
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return of_numbers(tmp_path_factory.mktemp("numbers") / "t")
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_numbers_are_scanned_with_the_doubles_of_today(spark: SparkSession, numbers: Path, reader: str) -> None:
+    with configured(spark, READERS[reader]):
+        frame = load(spark, numbers).select("id", "part", "c", "d", "e", "f")
+        assert "Union" not in frame._jdf.queryExecution().optimizedPlan().toString()
+        expected = HudiTable.open(numbers).to_arrow().sort_by("id")
+        assert repr(frame.orderBy("id").toArrow().to_pylist()) == repr(expected.to_pylist())
+        assert [row["id"] for row in frame.where("c = 0.1D").orderBy("id").collect()] == [0, 10, 20]
+        assert [row["id"] for row in frame.where("d IS NULL OR part = 'p2'").orderBy("id").collect()] == [5, 15, 20]
+        assert [row["id"] for row in frame.where("id >= 10 AND part < 'p2' AND d < 0.0002").orderBy("id").collect()] == [12, 16]
+        assert [row["id"] for row in frame.where("e = 9007199254740992D AND f > 0").orderBy("id").collect()] == [0, 10, 20]
+        assert frame.where("c IS NULL").count() == 2
+
+
+def test_a_count_and_other_columns_need_no_conversion(spark: SparkSession, numbers: Path) -> None:
+    assert load(spark, numbers).count() == 17
+    assert load(spark, numbers).select("id").agg({"id": "sum"}).first() == (156,)
+
+
+def test_indexes_skip_files_by_columns_that_are_converted(spark: SparkSession, tmp_path: Path) -> None:
+    table = HudiTable.create(tmp_path / "t", pa.schema([ID, ("c", pa.float32()), ("e", pa.int64())]), name="t", keys=["id"])
+    small = {"hoodie.parquet.small.file.limit": "0", "hoodie.metadata.index.column.stats.enable": "true"}
+    for number in range(6):
+        table.insert(pa.table([[number], pa.array([number + 0.1], pa.float32()), [number]], schema=table.schema), options=small)
+    table.insert(pa.table({"id": [6], "c": [6.1], "e": [6.5]}), options=small)
+    assert [str(field.type) for field in HudiTable.open(tmp_path / "t").schema] == ["int64", "double", "double"]
+    frame = load(spark, tmp_path / "t")
+    for condition, ids in {"c = 3.1D": [3], "c > 4.05D": [4, 5, 6], "e = 2D": [2], "e > 5.5D": [6], "c <= 0.1D": [0]}.items():
+        with indexes_asked() as files:
+            assert sorted(row["id"] for row in frame.where(condition).select("id").collect()) == ids, condition
+        assert set(files) == {len(ids)}, condition
+
+
+def test_sources_of_a_bootstrapped_table_are_converted_with_their_meta_columns(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    values = pa.array([0.1, None, 2.5], pa.float32())
+    pq.write_table(pa.table({"id": ["a", "b", "c"], "c": values, "e": [1, 2, None]}), tmp_path / "source" / "a.parquet")
+    table = HudiTable.bootstrap(tmp_path / "t", tmp_path / "source", name="t", keys=["id"])
+    table.insert(pa.table({"id": ["d"], "c": [0.3], "e": [0.5]}), options={"hoodie.parquet.small.file.limit": "0"})
+    frame = load(spark, tmp_path / "t")
     assert "Union" not in frame._jdf.queryExecution().optimizedPlan().toString()
-    expected = HudiTable.open(path).to_arrow().sort_by("id")
-    assert repr(frame.orderBy("id").toArrow().to_pylist()) == repr(expected.to_pylist())
-    assert [row["id"] for row in frame.where("c = 0.1D").orderBy("id").collect()] == [0, 10, 20]
-    assert [row["id"] for row in frame.where("d IS NULL OR part = 'p2'").orderBy("id").collect()] == [5, 15, 20]
-    assert [row["id"] for row in frame.where("id >= 10 AND part < 'p2' AND d < 0.0002").orderBy("id").collect()] == [12, 16]
-    assert frame.where("c IS NULL").count() == 2
-    assert load(session, path).count() == 17
+    rows = [tuple(row) for row in frame.select("_hoodie_record_key", "id", "c", "e").orderBy("id").collect()]
+    assert rows == [("a", "a", 0.1, 1.0), ("b", "b", None, 2.0), ("c", "c", 2.5, None), ("d", "d", 0.3, 0.5)]
+    assert [row["c"] for row in frame.where("_hoodie_record_key = 'a' AND c = 0.1D").select("c").collect()] == [0.1]
+    assert [row["id"] for row in frame.where("c < 1").select("id").orderBy("id").collect()] == ["a", "d"]
 
 
 def test_scans_of_widened_files_skip_by_other_columns(spark: SparkSession, tmp_path: Path) -> None:
@@ -133,16 +196,7 @@ def test_scans_of_widened_files_skip_by_other_columns(spark: SparkSession, tmp_p
     assert [tuple(row) for row in frame.where("c = '7'").collect()] == [(7, 7, "7")]
     assert [tuple(row) for row in frame.where("id = 7 AND n = 7 AND c > '1'").collect()] == [(7, 7, "7")]
     assert [tuple(row) for row in frame.where("n > 50").collect()] == [(99, 99, "99")]
-    files: list[int] = []
-    choose = SnapshotFileIndex._chosen
-
-    def counted(index: SnapshotFileIndex, partitions: Any, skipping: Any) -> Any:
-        skipping = replace(skipping, at_any_price=True)
-        files.append(len(skipping.choose([path for path, _ in partitions]).slices))
-        return choose(index, partitions, skipping)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SnapshotFileIndex, "_chosen", counted)
+    with indexes_asked() as files:
         assert [tuple(row) for row in load(spark, tmp_path / "t").where("id = 7").select("id", "c").collect()] == [(7, "7")]
     assert set(files) == {1}
     assert len(files) >= 2  # the scan of old files, and that of today's

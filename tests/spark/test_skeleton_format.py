@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,33 +15,10 @@ from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives 
 from pyhudi import HudiTable
 from pyhudi.errors import CorruptTableError, UnsupportedError
 from tests.bootstrapped import rides
+from tests.spark.reader_settings import READERS, configured
 
 ROWS = 12_000
 KEY = "_hoodie_record_key"
-#: Settings under which Spark reads files otherwise, by what they do.
-READERS: Mapping[str, Mapping[str, str]] = {
-    "batches": {},
-    "splits": {"spark.sql.files.maxPartitionBytes": "20000"},
-    "rows": {"spark.sql.parquet.enableVectorizedReader": "false"},
-    "rows of batches": {"spark.sql.codegen.maxFields": "2"},
-    "no generated code": {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"},
-    "memory off the heap": {"spark.sql.columnVector.offheap.enabled": "true"},
-}
-
-
-@contextmanager
-def configured(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    before = {name: spark.conf.get(name, None) for name in settings}
-    for name, value in settings.items():
-        spark.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name, previous in before.items():
-            if previous is None:
-                spark.conf.unset(name)
-            else:
-                spark.conf.set(name, previous)
 
 
 @pytest.fixture(scope="module")

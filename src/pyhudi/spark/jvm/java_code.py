@@ -1,10 +1,10 @@
 """The Java classes of pyhudi, put into the JVM of a Spark session: the source name `hudi` with the rule of the analyzer behind it, a
-catalog of another name that is the session catalog, and the format of the scans of bootstrapped tables.
+catalog of another name that is the session catalog, and the formats of the scans of bootstrapped and of widened tables.
 
 The classes are shipped as text (`java/hudi`) and compiled by Janino, the compiler with which Spark itself compiles the code that it
 generates: no build step, no Scala, no JDK, and always against the Spark that runs. They are defined in the class loader of Spark's
 own classes, because Spark looks a source up by name through whatever loader its current thread has. Executors that are other processes get
-the format in a jar, which the format itself adds to the context.
+the formats in a jar, which the formats themselves add to the context.
 Design: docs/design/0031-tables-inside-the-jvm.md, docs/design/0184-skeletons-in-sparks-scan.md.
 """
 
@@ -18,15 +18,17 @@ from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
 
 from pyhudi.errors import UnsupportedError
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.jvm import JavaObject
 
 SOURCE = "hudi.DefaultSource"
-_FORMAT = "hudi.SkeletonFormat"
+_WIDENED = "hudi.WidenedFormat"
+_SKELETONS = "hudi.SkeletonFormat"
 _JAR = "hudi.ExecutorJar"
-#: The classes of the source and those of the format, each in a file of its own.
+#: The classes of the source and those of the formats, each in a file of its own; a class comes after those that it extends.
 _OF_SOURCE = (
     SOURCE,
     "hudi.AliasedNames",
@@ -36,7 +38,20 @@ _OF_SOURCE = (
     "hudi.ScanOfTable",
     "hudi.UnresolvedFiles",
 )
-_OF_FORMAT = (_FORMAT, _JAR, "hudi.ColumnPlan", "hudi.Footers", "hudi.Skeleton", "hudi.SkeletonReader", "hudi.SkeletonRows")
+_OF_FORMATS = (
+    _WIDENED,
+    "hudi.WidenedReader",
+    "hudi.WidenedRows",
+    "hudi.Widening",
+    "hudi.WideningPlan",
+    _SKELETONS,
+    "hudi.ColumnPlan",
+    "hudi.Footers",
+    "hudi.Skeleton",
+    "hudi.SkeletonReader",
+    "hudi.SkeletonRows",
+    _JAR,
+)
 
 
 def install(session: SparkSession, resolver: object) -> None:
@@ -72,14 +87,23 @@ def source_of(context: SparkContext) -> JavaObject:
     return _source(context._jvm, context._gateway)  # noqa: SLF001 - no public names
 
 
-def skeleton_format(session: SparkSession) -> JavaObject:
-    """Return the format of the files of a bootstrapped table.
+def file_format(session: SparkSession, forms: StructType, *, has_skeletons: bool) -> JavaObject:
+    """Return the format of files some of which have columns of narrower types than the table, or have skeletons.
+
+    Args:
+        session: A classic session.
+        forms: For each form of files from 1 on, a struct of the columns that are narrower in it (`hudi.WidenedFormat`).
+        has_skeletons: Whether the table was bootstrapped.
 
     Raises:
         UnsupportedError: the JVM does not accept the class.
     """
     context = session.sparkContext
-    return _format(context._jvm, context._gateway)()  # noqa: SLF001 - no public names
+    _define_formats(context._jvm, context._gateway)  # noqa: SLF001 - no public names
+    made = jvm.java_class(session, _SKELETONS if has_skeletons else _WIDENED)()
+    if forms.fields:
+        made.setForms(jvm.java_class(session, "org.apache.spark.sql.types.DataType").fromJson(forms.json()))
+    return made
 
 
 @lru_cache(maxsize=2)
@@ -89,11 +113,10 @@ def _source(java: JavaObject, gateway: JavaObject) -> JavaObject:
 
 
 @lru_cache(maxsize=2)
-def _format(java: JavaObject, gateway: JavaObject) -> JavaObject:
-    codes = _compiled(java, gateway, _OF_FORMAT, "bootstrapped tables cannot be read")
+def _define_formats(java: JavaObject, gateway: JavaObject) -> None:
+    codes = _compiled(java, gateway, _OF_FORMATS, "tables that were bootstrapped or widened cannot be read")
     if codes is not None:
         jvm.class_in(java, _JAR).make(codes)
-    return jvm.class_in(java, _FORMAT)
 
 
 def _compiled(java: JavaObject, gateway: JavaObject, names: tuple[str, ...], otherwise: str) -> JavaObject | None:
@@ -103,7 +126,7 @@ def _compiled(java: JavaObject, gateway: JavaObject, names: tuple[str, ...], oth
         return None
     try:
         codes = _compile(java, gateway, loader, names)
-        _define(java, gateway, loader, codes)
+        _define(java, gateway, loader, codes, names)
     except Py4JJavaError as error:
         raise UnsupportedError(
             f"Spark's JVM does not accept pyhudi's class {names[0]}, without which {otherwise}: {error.java_exception}. Start Spark by its"
@@ -136,15 +159,15 @@ def _compile(java: JavaObject, gateway: JavaObject, loader: JavaObject, names: t
     return made.getMap()
 
 
-def _define(java: JavaObject, gateway: JavaObject, loader: JavaObject, codes: JavaObject) -> None:
+def _define(java: JavaObject, gateway: JavaObject, loader: JavaObject, codes: JavaObject, names: tuple[str, ...]) -> None:
     integer = jvm.class_in(java, "java.lang.Integer").TYPE
     kinds = (_java_class(java, "java.lang.String"), _java_class(java, "[B"), integer, integer)
     define = _java_class(java, "java.lang.ClassLoader").getDeclaredMethod("defineClass", _array(java, gateway, "java.lang.Class", *kinds))
     define.setAccessible(True)
-    # A superclass or an interface is looked up while a class is defined; none of these extends another of them.
-    for path in codes.keySet().toArray():
-        code = codes.get(path)
-        name = path.removesuffix(".class").replace("/", ".")
+    by_name = {path.removesuffix(".class").replace("/", "."): path for path in codes.keySet().toArray()}
+    # A superclass or an interface is looked up while a class is defined; classes within others extend none of these.
+    for name in [*names, *by_name.keys() - set(names)]:
+        code = codes.get(by_name[name])
         define.invoke(loader, _array(java, gateway, "java.lang.Object", name, code, 0, len(code)))
 
 

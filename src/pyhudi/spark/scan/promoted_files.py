@@ -1,12 +1,10 @@
-"""A scan of files that were written before columns were widened: one native scan for each set of types that the files have.
+"""A scan of files that were written before columns were widened.
 
 Rules: `HoodieParquetFileFormatHelper` (a file's columns are cast to the table's types). Spark's reader widens some types by itself and
-refuses others; a float as a double it reads with other digits than Apache Hudi. Files with columns that it does not read right get a scan
-of their own under the types that they have, and a projection to today's.
-
-Where most bytes are in files that differ in floats alone, these are scanned with the files of today, as doubles, and a partition column
-tells where digits are to be set right: a union of scans is no part of a compiled stage, which costs more. Filters on such columns reach no
-file then. Design: docs/design/0187-options-of-reads-and-casts.md.
+refuses others; a float as a double it reads with other digits than Apache Hudi. Numbers that are floats or doubles today are converted
+inside of the reader (`java/hudi/WidenedFormat.java`), which a hidden partition column tells in which form a file has them. Files with
+other columns that Spark does not read right get a scan of their own under the types that they have, and a projection to today's.
+Design: docs/design/0187-options-of-reads-and-casts.md.
 
 Only footers tell the types. They are looked at, one of each commit, where the table's oldest schema leaves open whether a column was ever
 widened: types of a table never become narrower.
@@ -14,10 +12,8 @@ widened: types of a table never become narrower.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -38,16 +34,19 @@ from pyhudi.spark.scan.partition_columns import partition_columns
 from pyhudi.spec.files.file_group import BaseFile
 from pyhudi.spec.instant import Action
 from pyhudi.spec.table.table_config import TableConfig
-from pyhudi.spec.table.table_keys import BOOTSTRAP_BASE_PATH
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.instant_details import load_commit_metadata
 
-#: The types as which the data columns of a file are read.
+#: The types as which a scan has the data columns of a file, and those that the format of the scan reads them as.
 _Types: TypeAlias = tuple[pa.DataType, ...]
-#: The partition column of a scan of files with floats and files with doubles; see `PromotedPart.forms`.
+#: The hidden partition column of a scan of files in several forms; see `PromotedPart.forms`.
 FORM: Final = StructField("_pyhudi_form", IntegerType(), nullable=False)
 _THREADS: Final = 16
 _NATIVE: Final = frozenset({(pa.int32(), pa.int64()), (pa.int32(), pa.float64()), (pa.binary(), pa.string()), (pa.string(), pa.binary())})
+#: The types of columns that are converted inside of the reader.
+_CONVERTED: Final = frozenset(
+    {(pa.float32(), pa.float64()), (pa.int64(), pa.float64()), (pa.int32(), pa.float32()), (pa.int64(), pa.float32())}
+)
 #: Files never change, nor does the first commit of a table: schemas of files, and of the first commit by the first active instant.
 _FILES: LruCache[tuple[str, str, int], pa.Schema] = LruCache(1 << 14)
 _OLDEST: LruCache[tuple[str, str], str] = LruCache(1 << 10)
@@ -58,21 +57,22 @@ class PromotedPart:
     """The files whose columns have the same types, as far as Spark does not read them under the table's.
 
     `columns` are the table's data columns with those types, `values` SQL for each of them, which needs `with_powers` for `floats`. `keys`
-    are those of files or commits that are here; files of no other part are with the one that `is_today`. Of these, `forms` tells by file or
-    commit what the column `FORM` holds where floats are stored for doubles; elsewhere it holds 0.
+    are those of files or commits that are here; files of no other part are with the one that `is_today`. `forms` tells by file or commit
+    what the column `FORM` holds where the reader converts columns: the number of a struct of `narrower`, from 1 on; 0 elsewhere.
     """
 
     columns: pa.Schema
     values: tuple[tuple[str, str], ...]
     keys: frozenset[str]
+    narrower: StructType
+    forms: Mapping[str, int]
     is_today: bool = False
     floats: tuple[str, ...] = ()
-    forms: Mapping[str, int] = dataclasses.field(default_factory=dict, hash=False)
 
     @property
     def identity(self) -> str:
         """A text that differs between the parts of a table."""
-        text = repr((self.is_today, sorted(self.keys), self.columns.to_string(), sorted(self.forms.items())))
+        text = repr((self.is_today, sorted(self.keys), self.columns.to_string(), self.narrower.json(), sorted(self.forms.items())))
         return f"types {hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
     def holds(self, file: BaseFile) -> bool:
@@ -93,55 +93,43 @@ def promoted_parts(snapshot: Snapshot) -> list[PromotedPart]:
         CorruptTableError: a file whose types are looked at is damaged or missing.
     """
     columns = snapshot.schema.remove_metadata()
+    today = tuple(columns.types)
     in_files = _columns_of_files(columns, snapshot.config)
     if not any(_may_be_promoted(columns.field(name).type) for name in in_files) or _was_never_widened(snapshot, columns):
         return []
-    forms: dict[_Types, set[str]] = {}
-    bytes_of_forms: Counter[_Types] = Counter()
-    today = tuple(columns.types)
-    for key, types, size in _stored_types(snapshot, columns, in_files):
-        forms.setdefault(types, set()).add(key)
-        bytes_of_forms[types] += size
-    forms.pop(today, None)
-    if not forms:
+    scans: dict[_Types, set[str]] = {}
+    readers: dict[_Types, set[str]] = {}
+    for key, types in _stored_types(snapshot, columns, in_files):
+        is_converted = [pair in _CONVERTED for pair in zip(types, today, strict=True)]
+        scanned = tuple(table if converted else stored for stored, table, converted in zip(types, today, is_converted, strict=True))
+        read = tuple(stored if converted else table for stored, table, converted in zip(types, today, is_converted, strict=True))
+        scans.setdefault(scanned, set()).add(key)
+        readers.setdefault(read, set()).add(key)
+    scans.pop(today, None)
+    readers.pop(today, None)
+    if not scans and not readers:
         return []
-    joined = [] if snapshot.config.properties.get(BOOTSTRAP_BASE_PATH) else [one for one in forms if _differs_in_floats(one, columns)]
-    if sum(bytes_of_forms[one] for one in joined) <= bytes_of_forms[today]:
-        joined = []
-    parts = [_part(columns, types, frozenset(keys)) for types, keys in forms.items() if types not in joined]
-    return [*parts, _today(columns, frozenset().union(*(part.keys for part in parts)), [(one, forms[one]) for one in joined])]
+    narrower = StructType([StructField(str(number), _narrower(read, columns)) for number, read in enumerate(readers, 1)])
+    forms = {key: number for number, keys in enumerate(readers.values(), 1) for key in keys}
+    parts = [_part(columns, types, frozenset(keys), narrower, forms) for types, keys in scans.items()]
+    others = frozenset().union(*(part.keys for part in parts))
+    values = tuple((name, quote_name(name)) for name in columns.names)
+    return [*parts, PromotedPart(columns, values, others, narrower, forms, is_today=True)]
 
 
-def _differs_in_floats(types: _Types, columns: pa.Schema) -> bool:
-    """Tell whether files differ from those of today by floats that are doubles today, and by nothing else."""
-    pairs = zip(types, columns.types, strict=True)
-    return all(stored == table or (pt.is_float32(stored) and pt.is_float64(table)) for stored, table in pairs)
+def _narrower(types: _Types, columns: pa.Schema) -> StructType:
+    """Return the columns that files have in narrower types."""
+    pairs = zip(columns, types, strict=True)
+    return StructType([StructField(field.name, spark_type(kind, field.name)) for field, kind in pairs if field.type != kind])
 
 
-def _today(columns: pa.Schema, others: frozenset[str], joined: Sequence[tuple[_Types, Collection[str]]]) -> PromotedPart:
-    """Return the part of all files but `others`, among them those that have floats for doubles."""
-    floats: list[str] = []
-
-    def value(position: int, name: str) -> str:
-        numbers = ", ".join(str(number) for number, (types, _) in enumerate(joined, 1) if types[position] != columns.types[position])
-        if not numbers:
-            return quote_name(name)
-        is_float = f"{quote_name(FORM.name)} IN ({numbers})"
-        stored = f"IF({is_float}, CAST({quote_name(name)} AS FLOAT), NULL)"
-        return f"IF({is_float}, {exact_double(stored, floats)}, {quote_name(name)})"
-
-    values = tuple((name, value(position, name)) for position, name in enumerate(columns.names))
-    forms = {key: number for number, (_, keys) in enumerate(joined, 1) for key in keys}
-    return PromotedPart(columns, values, others, is_today=True, floats=tuple(floats), forms=forms)
-
-
-def _part(columns: pa.Schema, types: tuple[pa.DataType, ...], keys: frozenset[str]) -> PromotedPart:
+def _part(columns: pa.Schema, types: _Types, keys: frozenset[str], narrower: StructType, forms: Mapping[str, int]) -> PromotedPart:
     stored = pa.schema([field.with_type(kind).with_nullable(True) for field, kind in zip(columns, types, strict=True)])
     floats: list[str] = []
     values = tuple(
         (field.name, _promote_column(quote_name(field.name), kind, field.type, floats)) for field, kind in zip(columns, types, strict=True)
     )
-    return PromotedPart(stored, values, keys, floats=tuple(floats))
+    return PromotedPart(stored, values, keys, narrower, forms, floats=tuple(floats))
 
 
 def _may_be_promoted(table: pa.DataType) -> bool:
@@ -186,24 +174,22 @@ def _columns_of_files(columns: pa.Schema, config: TableConfig) -> frozenset[str]
     return frozenset(columns.names) - frozenset(partition_columns(fields, config).names)
 
 
-def _stored_types(snapshot: Snapshot, columns: pa.Schema, in_files: frozenset[str]) -> Iterator[tuple[str, _Types, int]]:
-    """Yield, for each commit or file, the types as which Spark shall read its columns, and the bytes of its files."""
+def _stored_types(snapshot: Snapshot, columns: pa.Schema, in_files: frozenset[str]) -> Iterator[tuple[str, _Types]]:
+    """Yield, for each commit or file, the types as which Spark shall read its columns."""
     instants = snapshot.timeline.with_archived().data_instants()
     replaced = {instant.requested for instant in instants if instant.action is Action.REPLACE_COMMIT}
     samples: dict[str, BaseFile] = {}
-    sizes: Counter[str] = Counter()
     for path in snapshot.partition_paths:
         for one in snapshot.slices(path):
             if one.base is not None:
                 # A clustering may put row groups of several schemas together as they are.
                 key = one.base.path if one.base.name.instant in replaced else one.base.name.instant
                 samples.setdefault(key, one.base)
-                sizes[key] += one.base.size
     schemas = LocalEngine(_THREADS).run(lambda file: _footer_schema(snapshot.storage, file), list(samples.values()))
     for key, stored in zip(samples, schemas, strict=True):
         shared = in_files & set(stored.names)
         types = tuple(_read_as(stored.field(one.name).type, one.type) if one.name in shared else one.type for one in columns)
-        yield key, types, sizes[key]
+        yield key, types
 
 
 def _footer_schema(storage: Storage, file: BaseFile) -> pa.Schema:

@@ -28,7 +28,7 @@ from pyhudi.spark.scan.explain_hook import remember
 from pyhudi.spark.scan.file_index import ScanPart, SnapshotFileIndex, form_columns, merges
 from pyhudi.spark.scan.float_sql import with_powers
 from pyhudi.spark.scan.partition_columns import partition_columns
-from pyhudi.spark.scan.promoted_files import PromotedPart, promoted_parts
+from pyhudi.spark.scan.promoted_files import PromotedPart, promoted_parts, quote_name
 from pyhudi.spark.scan.row_mask import MASK, row_index_column, without_masked
 from pyhudi.spark.scan.schema_versions import VersionPart, version_parts
 from pyhudi.spark.scan.skeleton_scan import HIDDEN, Skeletons, has_skeletons
@@ -109,12 +109,12 @@ def _scan_part(
     index = SnapshotFileIndex(session, snapshot, partitioned_by, merge_folder, part, partitions, skeletons)
     remember(index)
     plan_schema = StructType([*fields.fields, *missing])
-    plan = _visible_rows(session, snapshot, index, StructType([*plan_schema.fields, *form_columns(part)]), skeletons)
+    plan = _visible_rows(session, snapshot, index, plan_schema, part, skeletons)
     if isinstance(snapshot, ChangedRows):
         plan = _of_the_span(session, plan, snapshot.written)
     classic = jvm.companion(session, "classic.Dataset")
     frame = DataFrame(classic.ofRows(jvm.jvm_session(session), plan), session)
-    if part is None:
+    if part is None or all(value == quote_name(name) for name, value in part.values):
         return frame
     return with_powers(session, frame, part.floats).select(
         *(F.col(name) for name in plan_schema.names if is_meta_column(name)),
@@ -124,13 +124,22 @@ def _scan_part(
 
 
 def _visible_rows(
-    session: SparkSession, snapshot: Snapshot, index: SnapshotFileIndex, columns: StructType, skeletons: Skeletons
+    session: SparkSession,
+    snapshot: Snapshot,
+    index: SnapshotFileIndex,
+    columns: StructType,
+    part: ScanPart | None,
+    skeletons: Skeletons,
 ) -> JavaObject:
     """Return the plan of the rows that count, without the columns that only the scan itself needs."""
     row_index = [row_index_column(session)] if merges(snapshot) else []
-    relation = _relation(session, index, StructType([*columns.fields, *row_index]), snapshot.query.verifies_pages, skeletons)
+    narrower = part.narrower if isinstance(part, PromotedPart) else StructType()
+    is_plain = not narrower.fields and not skeletons.are_read
+    parquet = jvm.java_class(session, f"{_DATASOURCES}.parquet.ParquetFileFormat")
+    files = parquet() if is_plain else java_code.file_format(session, narrower, has_skeletons=skeletons.are_read)
+    relation = _relation(session, index, StructType([*columns.fields, *row_index]), files, verify=snapshot.query.verifies_pages)
     plan = without_masked(session, relation) if merges(snapshot) else relation
-    hidden = [*row_index, *(HIDDEN if skeletons.are_read else ()), *([MASK] if merges(snapshot) else [])]
+    hidden = [*row_index, *form_columns(part), *(HIDDEN if skeletons.are_read else ()), *([MASK] if merges(snapshot) else [])]
     if not hidden:
         return plan
     return jvm.java_class(session, "org.apache.spark.sql.catalyst.plans.logical.Project")(relation.output().dropRight(len(hidden)), plan)
@@ -146,21 +155,20 @@ def _of_the_span(session: SparkSession, plan: JavaObject, written: Written) -> J
     return jvm.java_class(session, "org.apache.spark.sql.catalyst.plans.logical.Filter")(wrote, plan)
 
 
-def _relation(session: SparkSession, index: SnapshotFileIndex, columns: StructType, verify: bool, skeletons: Skeletons) -> JavaObject:
+def _relation(session: SparkSession, index: SnapshotFileIndex, columns: StructType, files: JavaObject, *, verify: bool) -> JavaObject:
     """Return the logical relation; a column of both schemas keeps its place and takes its value from the path.
 
-    `verify` compares pages with their CRCs.
+    `files` is the format of the files; `verify` compares pages with their CRCs.
     """
     gateway = session.sparkContext._gateway  # noqa: SLF001 - no public name
     ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
-    parquet = jvm.java_class(session, f"{_DATASOURCES}.parquet.ParquetFileFormat")
     from_json = jvm.java_class(session, "org.apache.spark.sql.types.DataType").fromJson
     relation = jvm.java_class(session, f"{_DATASOURCES}.HadoopFsRelation")(
         java_code.source(session).files(index, index.toString()),
         index.partitionSchema(),
         from_json(columns.json()),
         jvm.some(session, None),
-        java_code.skeleton_format(session) if skeletons.are_read else parquet(),
+        files,
         jvm.java_class(session, "org.apache.spark.api.python.PythonUtils").toScalaMap(parquet_options(verify=verify)),
         jvm.jvm_session(session),
     )

@@ -25,7 +25,7 @@ import scala.jdk.javaapi.CollectionConverters;
  * with the source, by Spark's own reader, and are columns as all others to Spark: filters on them are seen by the file index. Plain Java, as
  * `DefaultSource`; tasks of executors get the class in a jar. Design: docs/design/0184-skeletons-in-sparks-scan.md.
  */
-public class SkeletonFormat extends ParquetFileFormat {
+public class SkeletonFormat extends WidenedFormat {
     @Override
     public Function1 buildReaderWithPartitionValues(
             SparkSession session,

@@ -1,0 +1,113 @@
+package hudi;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
+import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.sources.Filter;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.vectorized.ColumnVector;
+import scala.Function1;
+import scala.Option;
+import scala.collection.Iterator;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * Parquet files that were written before numbers of their columns became floats or doubles, and files of today.
+ *
+ * <p>A partition column of each file tells the form of a file, 0 for those of today. Columns that are narrower in a form are read by Spark's own
+ * reader as they are, and converted a batch at a time inside tasks. Plain Java, as `DefaultSource`; tasks of executors get the class in a jar.
+ * Design: docs/design/0187-options-of-reads-and-casts.md.
+ */
+public class WidenedFormat extends ParquetFileFormat {
+    private static final String FORM = "_pyhudi_form";
+
+    private StructType forms = new StructType();
+
+    /** Takes the columns that are narrower in each form, a struct of structs: the first is that of form 1. */
+    public void setForms(StructType given) {
+        this.forms = given;
+    }
+
+    @Override
+    public Function1 buildReaderWithPartitionValues(
+            SparkSession session,
+            StructType data,
+            StructType partitions,
+            StructType required,
+            Seq filters,
+            scala.collection.immutable.Map options,
+            Configuration hadoop) {
+        Function1 today = super.buildReaderWithPartitionValues(session, data, partitions, required, filters, options, new Configuration(hadoop));
+        int formAt = Arrays.asList(partitions.fieldNames()).indexOf(FORM);
+        WidenedReader reader = new WidenedReader(today, formAt, this.forms.length());
+        boolean isWidened = false;
+        for (int i = 0; formAt >= 0 && i < this.forms.length(); i++) {
+            StructType form = (StructType) this.forms.fields()[i].dataType();
+            StructType stored = as(required, form);
+            if (!stored.equals(required)) {
+                Seq others = without(filters, Arrays.asList(form.fieldNames()));
+                StructType whole = as(data, form);
+                reader.readers[i] =
+                        super.buildReaderWithPartitionValues(session, whole, partitions, stored, others, options, new Configuration(hadoop));
+                reader.plans[i] = new WideningPlan(stored, required, partitions);
+                isWidened = true;
+            }
+        }
+        if (!isWidened) {
+            return today; // no column that a file has otherwise is asked for
+        }
+        ExecutorJar.addTo((org.apache.spark.sql.classic.SparkSession) session);
+        return reader;
+    }
+
+    /** Columns that were converted are on the heap, others may be off it. */
+    @Override
+    public Option vectorTypes(StructType required, StructType partitions, SQLConf conf) {
+        Option known = super.vectorTypes(required, partitions, conf);
+        if (known.isEmpty() || !conf.offHeapColumnVectorEnabled()) {
+            return known;
+        }
+        List types = new ArrayList(CollectionConverters.asJava((Seq) known.get()));
+        for (int i = 0; i < this.forms.length(); i++) {
+            StructType stored = as(required, (StructType) this.forms.fields()[i].dataType());
+            for (int j = 0; j < required.length(); j++) {
+                if (!stored.fields()[j].equals(required.fields()[j])) {
+                    types.set(j, ColumnVector.class.getName());
+                }
+            }
+        }
+        return Option.apply(CollectionConverters.asScala(types).toSeq());
+    }
+
+    /** Returns a schema with the types that columns have in files of a form. */
+    private static StructType as(StructType schema, StructType form) {
+        List names = Arrays.asList(form.fieldNames());
+        StructField[] fields = (StructField[]) schema.fields().clone();
+        for (int i = 0; i < fields.length; i++) {
+            int at = names.indexOf(fields[i].name());
+            if (at >= 0) {
+                fields[i] = new StructField(fields[i].name(), form.fields()[at].dataType(), fields[i].nullable(), fields[i].metadata());
+            }
+        }
+        return new StructType(fields);
+    }
+
+    /** Returns the filters that concern none of some columns. */
+    private static Seq without(Seq filters, List columns) {
+        List left = new ArrayList();
+        for (Iterator all = filters.iterator(); all.hasNext();) {
+            Filter one = (Filter) all.next();
+            List named = new ArrayList(Arrays.asList(one.references()));
+            if (!named.removeAll(columns)) {
+                left.add(one);
+            }
+        }
+        return CollectionConverters.asScala(left).toSeq();
+    }
+}
