@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.errors import TableNotFound, UsageError
+from pyhudi.errors import OptionError, TableNotFound, UsageError
 from pyhudi.sql.call.registry import PROCEDURES
 
 pytestmark = pytest.mark.spark
@@ -72,6 +72,10 @@ def test_archived_commits_are_shown_and_read(trips):
     trips.session.conf.set("hoodie.compact.inline.max.delta.commits", "1")  # and keeps what the trigger of compaction counts
     assert trips("CALL archive_commits(table => 'trips', min_commits => 1, max_commits => 2, retain_commits => 0)") == [(0,)]
     trips.session.conf.unset("hoodie.compact.inline.max.delta.commits")
+    trips("SET hoodie.keep.min.commits=0")  # holds where the call gives no number, and is refused as by writes
+    with pytest.raises(OptionError, match=r"hoodie\.keep\.min\.commits"):
+        trips("CALL archive_commits(table => 'trips')")
+    trips("RESET hoodie.keep.min.commits")
     assert first in {row["commit_time"] for row in dicts(trips, "CALL show_archived_commits(table => 'trips', start_ts => '0')")}
     assert trips(f"SELECT id FROM trips TIMESTAMP AS OF '{first}' ORDER BY id") == [(1,), (2,)]
     assert trips("SELECT id, name FROM trips ORDER BY id") == [(1, "amy"), (3, "eve")]

@@ -321,6 +321,33 @@ def test_a_table_that_became_copy_on_write_does_not_go_back_to_log_files(tmp_pat
     assert sorted((row["id"], row["ts"]) for row in table.to_arrow().to_pylist()) == [(1, 2), (5, 0), (6, 30), (7, 2), (8, 30)]
 
 
+@pytest.mark.parametrize("version", [6, 9])
+def test_a_copy_on_write_table_with_log_files_is_not_written(tmp_path: Path, version: int) -> None:
+    """Restores of Apache Hudi leave such tables. Readers merge the log files; a write of base files alone would undo what is in them."""
+    table = make(tmp_path, "MERGE_ON_READ", version)
+    for name in ("hoodie.properties", "hoodie.properties.backup"):
+        if (file := tmp_path / "t/.hoodie" / name).exists():
+            file.write_text(file.read_text().replace("MERGE_ON_READ", "COPY_ON_WRITE"))
+    table.inspect.health(fix_properties=True)
+    table = HudiTable.open(tmp_path / "t")
+    before = rows(table)
+    writes: dict[str, Callable[[], object]] = {
+        "UPSERT": lambda: table.upsert([ride(5, 30)], options=QUIET),
+        "INSERT": lambda: table.insert([ride(9, 30)], options=QUIET),
+        "DELETE": lambda: table.delete([{"id": 5, "city": "oslo"}], options=QUIET),
+        "UPSERT_PREPPED": lambda: table.update({"v": "7"}, where="id = 5", options=QUIET),
+        "change of version": lambda: table.services.upgrade(8) if version == 6 else table.services.downgrade(6),
+    }
+    for named, write in writes.items():
+        with pytest.raises(UnsupportedError, match=rf"{named}.* is refused: .* rows of it are in log file .*change_type\('MERGE_ON_READ'"):
+            write()
+    assert rows(table) == before
+    table.services.change_type("MERGE_ON_READ")
+    table.services.change_type("COPY_ON_WRITE")
+    table.upsert([ride(9, 30)], options=QUIET)
+    assert rows(table) == sorted([*before, repr(ride(9, 30))])
+
+
 def test_a_table_that_was_downgraded_does_not_go_back_to_log_files_of_later_versions(tmp_path: Path) -> None:
     """Version 6 names log files for the base file: a new one would come before those of the later version, and be undone by them."""
     table = HudiTable.create(

@@ -6,9 +6,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.spec.options import resolve
 from pyhudi.sql.call.procedure import Column, Parameter, Procedure, ProcedureCall, Row
 
 _ARCHIVED: Final = 0
+#: The options that hold where an argument is not given.
+_KEYS: Final = {
+    "min_commits": "hoodie.keep.min.commits",
+    "max_commits": "hoodie.keep.max.commits",
+    "retain_commits": "hoodie.clean.commits.retained",
+}
 
 
 def _archive(call: ProcedureCall) -> Iterator[Row]:
@@ -18,16 +25,20 @@ def _archive(call: ProcedureCall) -> Iterator[Row]:
             f"CALL {call.procedure.name}: {table.config.name} has a metadata table, which tells by the commits of the table whether it"
             " knows all of them: it cannot be left out."
         )
-    fewest, most = call.number("min_commits"), call.number("max_commits")
+    stated = call.options()
+    options = resolve(stated)
+    fewest, most, retained = (
+        call.number(name) if call.arguments[name] is not None else options.integer(key) for name, key in _KEYS.items()
+    )
     if not 0 < fewest < most:
         raise UsageError(
             f"CALL {call.procedure.name}: min_commits is {fewest} and max_commits {most}; give 1 or more, and a greater number."
         )
-    behind_cleaning = call.number("retain_commits") + 1
+    behind_cleaning = retained + 1
     if fewest < behind_cleaning:
         fewest, most = behind_cleaning, most + behind_cleaning - fewest
     limits = {"hoodie.keep.min.commits": str(fewest), "hoodie.keep.max.commits": str(most)}
-    table.services.archive(options={**call.options(), **limits})
+    table.services.archive(options={**stated, **limits})
     yield (_ARCHIVED,)
 
 
@@ -38,9 +49,9 @@ PROCEDURES: Final = (
         (
             Parameter("table"),
             Parameter("path"),
-            Parameter("min_commits", "int", 20),
-            Parameter("max_commits", "int", 30),
-            Parameter("retain_commits", "int", 10),
+            Parameter("min_commits", "int"),
+            Parameter("max_commits", "int"),
+            Parameter("retain_commits", "int"),
             Parameter("enable_metadata", "boolean", True),
         ),
         (Column("result", "int"),),

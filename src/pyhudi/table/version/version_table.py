@@ -14,6 +14,7 @@ from typing import Final
 from pyhudi.cache import LruCache
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.errors import ConflictError, OptionError, UsageError
+from pyhudi.fsview.unmerged_logs import check_merged
 from pyhudi.locks.choose_lock import lock_wait_s, with_lock_provider
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.read.snapshot.commit_notes import check_notes
@@ -171,6 +172,9 @@ def _change(storage: Storage, clock: Clock, ids: Ids, arguments: VersionArgument
         with locked_table(storage, arguments.wait_s, clock, ids) as locked:
             failed = tuple(one.requested for one in failed_writes(locked))
             table = roll_back_failed_writes(locked)
+            if not table.config.is_merge_on_read:
+                view = open_view(storage, table.config, table.timeline)
+                check_merged(view, view.partition_paths(), "the change of version is refused")
             if not has_logs(table):
                 check_version_change(table.config, table.timeline, arguments.to, storage.uri)
                 return replace(change_version(table, request), rolled_back=failed, compacted=compacted)

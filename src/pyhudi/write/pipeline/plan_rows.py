@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from pyhudi.errors import OptionError
 from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.fsview.unmerged_logs import check_merged
 from pyhudi.index.bucket_numbers import shared_file_id
 from pyhudi.index.index_protocol import LookupContext
 from pyhudi.kernels.arrays.event_times import has_event_time
@@ -69,6 +70,7 @@ def plan_rows(
     Raises:
         UsageError: options or data do not fit the table.
         ConflictError: located rows were read from files that are not the newest any more.
+        UnsupportedError: the table is copy-on-write, and has rows in log files.
     """
     stage = _stage(context, stored, latest, request, config, tagger)
     with tagger.tag(stage) as batch:
@@ -123,6 +125,8 @@ def _plan(stage: WriteStage, batch: TaggedBatch, tagger: Tagger) -> WritePlan:
     context, operation, profile = stage.context, stage.request.operation, batch.profile
     if batch.is_stream:
         return WritePlan(operation, (), None, tagger.name, tagger.reason, is_stream=True)
+    if not (stage.table_config.is_merge_on_read or operation.replaces or operation is Operation.BULK_INSERT):
+        check_merged(context.view, profile.partitions, f"a write of operation {operation} is refused")
     row_bytes = record_bytes(stage.latest, batch.sample(), stage.config.writer, threshold=stage.config.size_threshold)
     return plan_write(
         profile,
