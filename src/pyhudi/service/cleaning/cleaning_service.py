@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import ClassVar, Final
 
 from pyhudi.fsview.file_system_view import FileSystemView
@@ -21,7 +22,7 @@ from pyhudi.service.cleaning.clean_history import completed_cleans, is_empty_fil
 from pyhudi.service.cleaning.clean_plan import CleanInput, PlannedClean, plan_clean
 from pyhudi.service.cleaning.clean_result import CleanResult, completed_result, planned_result
 from pyhudi.service.cleaning.clean_settings import CleanSettings
-from pyhudi.service.cleaning.execute_clean import CleanWork, Deletion, complete_clean, delete_file, request_clean, start_clean
+from pyhudi.service.cleaning.execute_clean import CleanWork, Deletion, complete_clean, delete_files, request_clean, start_clean
 from pyhudi.service.service_engine import ServiceRunner
 from pyhudi.service.table_service import ServiceLock, TableService
 from pyhudi.spec.instant import Action, Instant, State
@@ -95,8 +96,8 @@ class Cleaning(TableService[PlannedClean, CleanWork, Deletion, CleanResult]):
     def run_tasks(self, runner: ServiceRunner, work: CleanWork) -> Deletion:
         """Delete the files."""
         began = time.perf_counter()
-        undeleted = runner.run(functools.partial(delete_file, runner.storage), work.targets)
-        return Deletion(int((time.perf_counter() - began) * 1000), frozenset(filter(None, undeleted)))
+        undeleted = runner.run(functools.partial(delete_files, runner.storage), work.targets())
+        return Deletion(int((time.perf_counter() - began) * 1000), frozenset(chain.from_iterable(undeleted)))
 
     def written_by(self, outcome: Deletion) -> frozenset[str]:  # noqa: ARG002 - one protocol
         """Return nothing: a clean writes no files."""

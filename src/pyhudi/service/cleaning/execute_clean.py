@@ -32,6 +32,8 @@ from pyhudi.txn.metadata_updates import find_metadata_table, maintain
 
 _log = logging.getLogger(__name__)
 _MANY_PARTITIONS: Final = 16
+#: To hand a task to a thread takes longer than a local delete.
+_MOST_TASKS: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +45,12 @@ class CleanWork:
     names: Mapping[str, tuple[str, ...]]
     sources: Mapping[str, tuple[BootstrapSource, ...]] = field(default_factory=dict)
 
-    @property
-    def targets(self) -> tuple[str | BootstrapSource, ...]:
-        """What to delete: files of the table, relative to its base, then files that it was bootstrapped from."""
+    def targets(self) -> list[Sequence[str | BootstrapSource]]:
+        """Return what each task deletes: files of the table, relative to its base, then files that it was bootstrapped from."""
         paths = (join_path(path, name) for path, names in self.names.items() for name in names)
-        return (*paths, *(source for of_path in self.sources.values() for source in of_path))
+        files = [*paths, *(source for of_path in self.sources.values() for source in of_path)]
+        of_task = len(files) // _MOST_TASKS + 1
+        return [files[begin : begin + of_task] for begin in range(0, len(files), of_task)]
 
     @property
     def files(self) -> dict[str, dict[str, int | None]]:
@@ -91,12 +94,15 @@ def start_clean(table: LockedTable, instant: Instant, planned: PlannedClean) -> 
     return CleanWork(instant, planned, names, sources)
 
 
-def delete_file(storage: Storage, file: str | BootstrapSource) -> str | None:
-    """Delete one file, which may be deleted already; return the URI of a source file that stays."""
-    if isinstance(file, str):
-        storage.delete(file)
-        return None
-    return None if delete_source(storage, file) else file.uri
+def delete_files(storage: Storage, files: Sequence[str | BootstrapSource]) -> list[str]:
+    """Delete files, some of which may be deleted already; return the URIs of source files that stay."""
+    undeleted = []
+    for file in files:
+        if isinstance(file, str):
+            storage.delete(file)
+        elif not delete_source(storage, file):
+            undeleted.append(file.uri)
+    return undeleted
 
 
 def complete_clean(
