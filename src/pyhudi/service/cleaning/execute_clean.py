@@ -17,6 +17,7 @@ from pyhudi.codec.actions.clean_codec import encode_clean_metadata, encode_clean
 from pyhudi.errors import ConflictError, CorruptTableError, KeyFieldError
 from pyhudi.metadata_table.format.metadata_settings import DEFAULTS, MetadataSettings
 from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
+from pyhudi.service.cleaning.clean_history import savepoints_of
 from pyhudi.service.cleaning.clean_plan import PlannedClean
 from pyhudi.service.cleaning.source_files import delete_source, sources_of_skeletons
 from pyhudi.spec.actions.clean import CleanMetadata, CleanPartition, CleanPlan
@@ -202,17 +203,18 @@ def _damaged(table: LockedTable, instant: Instant, problem: str) -> CorruptTable
 
 
 def _check_not_needed(table: LockedTable, instant: Instant, names: Mapping[str, Collection[str]]) -> None:
-    """Refuse a plan that was made before somebody put older states of the table back in use."""
+    """Refuse a plan that was made before somebody put older states of the table back in use, or savepointed them."""
     view = find_metadata_table(table).view
     if len(names) >= _MANY_PARTITIONS:
         view.partition_paths()  # finds the files of all partitions with one look-up
+    savepointed = savepoints_of(table.storage, table.config, table.timeline).files
     for path, planned in names.items():
-        for file_slice in view.latest_slices(path):
-            files = {str(log.name) for log in file_slice.logs} | ({str(file_slice.base.name)} if file_slice.base is not None else set())
-            if needed := sorted(files.intersection(planned)):
+        newest = {str(file.name) for one in view.latest_slices(path) for file in (*one.logs, *(() if one.base is None else (one.base,)))}
+        for needed, who in ((newest, "readers need"), (savepointed.get(path, frozenset()), "a savepoint retains")):
+            if named := sorted(needed.intersection(planned)):
                 requested = instant.requested
                 raise CorruptTableError(
-                    f"the plan of clean {requested} of table {table.storage.uri} names '{join_path(path, needed[0])}', which readers need:"
+                    f"the plan of clean {requested} of table {table.storage.uri} names '{join_path(path, named[0])}', which {who}:"
                     " the plan is older than what the table holds now, or damaged. Nothing more is deleted. Delete the files"
                     f" {requested}.clean.inflight and {requested}.clean.requested of the timeline; the next clean plans again."
                 )

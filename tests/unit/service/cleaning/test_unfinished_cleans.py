@@ -71,6 +71,25 @@ def test_plan_that_names_files_in_use_is_refused() -> None:
     assert table.count() == 1
 
 
+def test_plan_that_is_older_than_a_savepoint_of_its_files_is_refused() -> None:
+    """Apache Hudi creates savepoints while a clean is pending."""
+    table = new_table(MemoryStorage())
+    for value in range(3):
+        upsert(table, value)
+    first = table.history()["requested"][0].as_py()
+    (name,) = (name for name in files(table.storage) if first in name)
+    table.services.savepoint(first)
+    plan = CleanPlan("KEEP_LATEST_COMMITS", files={"oslo": (f"/somewhere/oslo/{name}",)})
+    path = f"{TIMELINE}/20270101000000000.clean.requested"
+    table.storage.create(path, encode_clean_plan(plan, sync=bytes(16)))
+    with pytest.raises(CorruptTableError, match=r"which a savepoint retains: .* the next clean plans again"):
+        clean(table)
+    table.storage.delete(path)
+    clean(table, commits__retained="1")
+    assert table.count(as_of=first) == 1
+    assert name in files(table.storage)
+
+
 def test_pending_action_holds_cleaning_up() -> None:
     table = new_table(MemoryStorage(), table_type="MERGE_ON_READ")
     for value in range(3):
