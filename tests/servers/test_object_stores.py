@@ -186,7 +186,7 @@ def test_the_server_counts_few_requests_with_cleaning_and_archival_on(tmp_path: 
         assert HudiTable.open(url, options).to_arrow().num_rows == 1
         read = log.read_text().count(" /bucket") - before
     assert min(totals) >= 15  # the log is one of requests
-    assert sorted(totals)[len(totals) // 2] <= 35, totals
+    assert sorted(totals)[len(totals) // 2] <= 30, totals  # 1.5 times those of a write alone
     assert read <= 6
 
 

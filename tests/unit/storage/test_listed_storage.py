@@ -261,7 +261,7 @@ def test_upserts_with_cleaning_and_archival_make_few_requests_more(requests: Cou
         requests.requests.clear()
         HudiTable.open(url).upsert([{"id": 1, "city": "oslo"}], options={**ONE_CLOCK, "hoodie.clean.commits.retained": "3"})
         totals.append(len(requests.requests))
-    assert sorted(totals)[len(totals) // 2] <= 35, totals
+    assert sorted(totals)[len(totals) // 2] <= 30, totals  # 1.5 times those of a write alone
 
 
 def test_read_of_a_small_table_makes_few_requests(requests: CountingObstore) -> None:

@@ -8,7 +8,7 @@ read again.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pyhudi.errors import CorruptTableError
@@ -29,6 +29,7 @@ from pyhudi.service.service_executor import exclusive, schedule_and_run
 from pyhudi.spec.instant import Instant
 from pyhudi.spec.options import Options
 from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import instant_millis, now_millis
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.txn.failed_writes_policy import FailedWritesPolicy
@@ -79,7 +80,7 @@ def clean_before_unlock(table: WrittenTable) -> EarlyClean:
         return EarlyClean(leaves_nothing=False)
     note_touched(table.runner.storage, table.commit.instant, table.commit.metadata)
     try:
-        planned = _early_plan(table, settings)
+        planned = _early_plan(table, settings, state.table.storage)
     except CorruptTableError:
         return EarlyClean(leaves_nothing=False)
     if planned is None or planned.files > _FEW:
@@ -101,7 +102,7 @@ def clean_after_commit(table: WrittenTable) -> InlineRun | None:
         return inline_run(service, table, RunMode.BACKGROUND, lambda: True)
     note_touched(table.runner.storage, table.commit.instant, table.commit.metadata)
     try:
-        planned = _early_plan(table, settings)
+        planned = _early_plan(table, settings, table.runner.storage)
     except CorruptTableError:
         return InlineRun(lambda: clean(table.runner, service, is_damaged=True, leaves_others=True))
     if planned is None and not pending_cleans(table.timeline) and not _has_failed_writes(table):
@@ -163,13 +164,13 @@ def _has_failed_writes(table: WrittenTable) -> bool:
 
 
 def _carry_out(runner: ServiceRunner, service: Cleaning, table: LockedTable, planned: PlannedClean) -> CleanResult:
-    work = service.start(table, service.request(table, planned), planned, runner)
-    return service.complete(table, work, service.run_tasks(runner, work), runner.engine.name)
+    locked = replace(runner, storage=table.storage)  # which knows the objects of a store, so that none is asked for before its deletion
+    work = service.start(table, service.request(table, planned), planned, locked)
+    return service.complete(table, work, service.run_tasks(locked, work), runner.engine.name)
 
 
-def _early_plan(table: WrittenTable, settings: CleanSettings) -> PlannedClean | None:
-    """Return the plan of a clean from what the write knows of the table."""
-    storage = table.runner.storage
+def _early_plan(table: WrittenTable, settings: CleanSettings, storage: Storage) -> PlannedClean | None:
+    """Return the plan of a clean from what the write knows of the table, whose storage while it is locked knows more."""
 
     def view() -> FileSystemView:
         # What the commit wrote is too new to be deleted, but it counts where slices are counted.
