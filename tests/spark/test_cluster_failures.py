@@ -34,6 +34,7 @@ OTHERS = ["upsert:marked:sleep", "upsert:written:sleep", "server_markers:writing
 
 def run(folder: Path, kind: str, steps: list[str]) -> tuple[int, list[dict[str, Any]]]:
     """Run a driver; return its status and what it prints of each step."""
+    folder.mkdir(exist_ok=True)
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "SPARK_HOME": str(Path(pyspark.__file__).parent)}
     command = [sys.executable, "-m", "tests.spark.cluster.driver", str(folder), kind, *steps]
     done = subprocess.run(command, env=environment, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=1500)
@@ -53,6 +54,22 @@ def test_actions_whose_executors_and_workers_are_killed_leave_exact_tables(kind:
     status, lines = run(tmp_path, kind, steps)
     check(lines, steps)
     assert status == 0
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_index_that_is_asked_again_in_the_middle_of_a_write_gives_the_same_answers(kind: str, tmp_path: Path) -> None:
+    """An executor is lost while files are written, and with it and with all output of the shuffle what the look-up of keys had answered.
+
+    The second driver has a defect, a repeated look-up finds nothing: it shows that keys were looked up again, and that the rows tell.
+    """
+    steps = ["bulk_insert:never:worker", "lookup_again:writing:lookup"]
+    status, lines = run(tmp_path / "right", kind, steps)
+    done = [line for line in lines if "step" in line]
+    assert [(line["step"], line["wrong"], line["happened"]) for line in done] == [(steps[0], [], 0), (steps[1], [], 1)]
+    assert status == 0
+    _, lines = run(tmp_path / "defect", kind, [steps[0], "blind_lookup_again:writing:lookup"])
+    assert lines[-1]["happened"] == 1
+    assert "rows are" in str(lines[-1]["wrong"])
 
 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -17,7 +17,10 @@ import pyhudi
 from pyhudi import HudiTable
 from pyhudi.kernels.base_file.read_base import row_count
 from pyhudi.spark.engine.task_engine import SparkEngine
+from pyhudi.spark.index_join import key_join
 from pyhudi.spark.jvm.jvm import java_class
+from pyhudi.spec.files.file_group import BaseFile
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.testing.invariants import dangling_references, folders_without_metafile, garbage, timeline_faults
 
 FAULTS = Path(__file__).parent / "faults"
@@ -45,6 +48,7 @@ def session(folder: Path) -> SparkSession:
         "spark.deploy.maxExecutorRetries": "-1",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.local.dir": str(folder / "local"),
         "spark.speculation": "true",
         "spark.speculation.quantile": "0.5",
         "spark.speculation.multiplier": "1.5",
@@ -85,6 +89,8 @@ class Driver:
             "bulk_insert": lambda: self.write("bulk_insert", 0, ROWS, 0),
             "insert": lambda: self.write("insert", ROWS, 2 * ROWS, 0),
             "upsert": lambda: self.write("upsert", ROWS // 2, ROWS + ROWS // 2, self.number),
+            "lookup_again": self.look_up_again,
+            "blind_lookup_again": self.look_up_again_without_keys,
             "server_markers": lambda: self.write("upsert", 0, 8, self.number, **{"hoodie.write.markers.type": "TIMELINE_SERVER_BASED"}),
             "delete": lambda: self.write("delete", 0, 8, 0),
             "merge": self.merge,
@@ -102,11 +108,32 @@ class Driver:
             "bulk_insert": (0, ROWS),
             "insert": (ROWS, 2 * ROWS),
             "upsert": (ROWS // 2, ROWS + ROWS // 2),
+            "lookup_again": (ROWS // 2, ROWS + ROWS // 2),
+            "blind_lookup_again": (ROWS // 2, ROWS + ROWS // 2),
             "server_markers": (0, 8),
             "merge": (ROWS - 4, ROWS + 4),
         }
         n = 0 if action in {"bulk_insert", "insert"} else self.number
         return dict.fromkeys(range(*ranges.get(action, (0, 0))), n)
+
+    def look_up_again(self) -> None:
+        """An upsert whose rows and stored keys are joined by a shuffle, so that a stage that looks keys up can be repeated."""
+        self.spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+        self.write("upsert", ROWS // 2, ROWS + ROWS // 2, self.number)
+
+    def look_up_again_without_keys(self) -> None:
+        """The same with a defect: once the fault has happened, a look-up that is repeated finds no stored key (Apache Hudi's #8474)."""
+        stored_keys, happened = key_join._stored_keys, self.folder / f"happened-{self.number}-0"
+
+        def defect(session: SparkSession, storage: Storage, files: Sequence[BaseFile]) -> DataFrame:
+            keys = stored_keys(session, storage, files)
+            return keys.mapInArrow(lambda batches: () if happened.exists() else batches, keys.schema)
+
+        key_join._stored_keys = defect
+        try:
+            self.look_up_again()
+        finally:
+            key_join._stored_keys = stored_keys
 
     def merge(self) -> None:
         """MERGE INTO by SQL."""

@@ -2,7 +2,8 @@
 
 A fault is a file `fault.json` in the folder that `PYHUDI_TEST_FAULTS` names: at which point of a task (`marked`: its marker is on storage;
 `writing`: its data file is begun; `written`: the file is whole, and nobody was told), what happens (`executor`, `worker`, `driver`: that
-process is killed; `sleep`: the task takes long), and how often.
+process is killed; `lookup`: an executor is killed, and the output of the shuffle is lost that all of them have written, the join of the
+index look-up included; `sleep`: the task takes long), and how often.
 """
 
 from __future__ import annotations
@@ -39,6 +40,9 @@ def fault(point: str) -> None:
             os.kill(process, signal.SIGKILL)
         time.sleep(STRAGGLES_S)
     else:
+        if what == "lookup":
+            for output in Path(FOLDER).glob("local/**/shuffle_*"):
+                output.unlink(missing_ok=True)
         os.kill(_executor(), signal.SIGKILL)
         time.sleep(STRAGGLES_S)
 
