@@ -49,7 +49,7 @@ class CleanWork:
     def targets(self) -> list[Sequence[str | BootstrapSource]]:
         """Return what each task deletes: files of the table, relative to its base, then files that it was bootstrapped from."""
         paths = (join_path(path, name) for path, names in self.names.items() for name in names)
-        files = [*paths, *(source for of_path in self.sources.values() for source in of_path)]
+        files: list[str | BootstrapSource] = [*paths, *(source for of_path in self.sources.values() for source in of_path)]
         of_task = len(files) // _MOST_TASKS + 1
         return [files[begin : begin + of_task] for begin in range(0, len(files), of_task)]
 
