@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi import HudiTable
 from pyhudi.errors import CorruptTableError, TableExists, UsageError
-from tests.bootstrapped import HIVE_STYLE, all_amounts, amounts, bootstrap, rides, write_source
+from tests.bootstrapped import HIVE_STYLE, SELECTOR, all_amounts, amounts, bootstrap, rides, write_source
 from tests.not_none import not_none
 
 
@@ -38,6 +38,30 @@ def test_spark_reads_what_the_local_engine_reads(spark: SparkSession, tmp_path: 
     assert read.filter("_hoodie_partition_path LIKE '%oslo'").select("amount").count() == 20
     assert read.filter("_hoodie_file_name LIKE '%00000000000001.parquet' AND amount < 3").count() in (0, 2)
     assert load(spark, table, **{"as.of.instant": "00000000000001"}).count() == 60
+
+
+@pytest.mark.parametrize("selector", ["MetadataOnly", "FullRecord"])
+def test_a_source_that_spark_has_written_with_its_defaults(spark: SparkSession, tmp_path: Path, selector: str) -> None:
+    """Timestamps are INT96, and partitions have hive style, null among them."""
+    assert spark.conf.get("spark.sql.parquet.outputTimestampType") == "INT96"
+    rows = spark.sql(
+        "SELECT id, timestamp '2026-01-02 03:04:05.000006' + make_interval(0, 0, 0, id) AS at,"
+        " array(named_struct('at', current_timestamp())) AS l,"
+        " CASE WHEN id % 3 = 0 THEN NULL ELSE date_add(date '2026-01-01', CAST(id % 3 AS INT)) END AS day FROM range(9)"
+    ).persist()
+    rows.write.partitionBy("day").parquet(str(tmp_path / "plain"))
+    options = {**HIVE_STYLE, SELECTOR: f"{selector}BootstrapModeSelector"}
+    table = HudiTable.bootstrap(tmp_path / "t", tmp_path / "plain", name="t", keys=["id"], partition_by=["day"], options=options)
+    columns = ["id", "at", "l", "day"]
+
+    def read() -> list[dict[str, object]]:
+        return [row.asDict() for row in load(spark, table).select(columns).orderBy("id").collect()]
+
+    assert read() == [row.asDict() for row in rows.select(columns).orderBy("id").collect()]
+    assert load(spark, table).schema["at"].dataType == rows.schema["at"].dataType
+    assert load(spark, table).filter("at < timestamp '2026-01-05'").count() == 3
+    table.upsert(table.to_arrow(filter="id = 4"))
+    assert read() == [row.asDict() for row in rows.select(columns).orderBy("id").collect()]
 
 
 def test_the_plan_scans_the_source_files_without_a_shuffle(spark: SparkSession, tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ def widen_type(table: pa.DataType, data: pa.DataType, column: str, *, are_cast: 
         >>> widen_type(pa.int64(), pa.float32(), "price")
         DataType(float)
     """
+    if not are_cast and (wider := _type_of_files(table, data)) is not None:
+        return wider
     if table == data or pt.is_null(data) or is_promotion(data, table) or _takes(table, data, are_cast):
         return table
     if is_promotion(table, data):
@@ -42,6 +44,17 @@ def widen_type(table: pa.DataType, data: pa.DataType, column: str, *, are_cast: 
     raise SchemaError(
         f"Column '{column}' has type {data} in the data and {table} in the table, and neither holds both. Cast the data to {table}."
     )
+
+
+def _type_of_files(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
+    """Return the type under which files of two types are read as they are, whichever is first: of text the bytes, of wall-clock times those
+    of UTC; None for other types.
+    """
+    if {one, other} == {pa.string(), pa.binary()}:
+        return pa.binary()
+    if pt.is_timestamp(one) and pt.is_timestamp(other):
+        return other if one.tz is None else one
+    return None
 
 
 def _takes(table: pa.DataType, data: pa.DataType, are_cast: bool) -> bool:

@@ -227,6 +227,10 @@ def _empty(source: Path) -> None:
     (source / "oslo" / "c.parquet").write_bytes(b"")
 
 
+def _of_hive(source: Path) -> None:
+    pq.write_table(rides([90], "oslo"), source / "oslo" / "000000_0")
+
+
 def _null_key(source: Path) -> None:
     pq.write_table(rides([1], "oslo").set_column(0, "id", pa.array([None], pa.string())), source / "oslo" / "c.parquet")
 
@@ -245,7 +249,8 @@ def _other_types(source: Path) -> None:
         (_not_parquet, UsageError, r"oslo/c\.parquet.*no Parquet file"),
         (_csv, UsageError, r"oslo/c\.csv.*no Parquet file"),
         (_orc, UsageError, r"oslo/c\.orc.*an ORC file.*Parquet files only"),
-        (_empty, UsageError, r"oslo/c\.parquet.*no Parquet file"),
+        (_empty, UsageError, r"oslo/c\.parquet.*is empty: take it away, or call it '_c\.parquet'"),
+        (_of_hive, UsageError, r"oslo/000000_0'.*a Parquet file whose name does not end in '\.parquet': give it a name that does"),
         (_null_key, KeyFieldError, "id"),
         (_other_partition, KeyFieldError, "holds rows of the partition 'rome'"),
         (_other_types, UsageError, r"oslo/c\.parquet"),
@@ -263,7 +268,7 @@ def test_sources_that_make_no_table_leave_nothing(
         bootstrap(tmp_path / "rides", source)
     assert not list((tmp_path / "rides").iterdir())
     (source / "oslo" / "c.parquet").unlink(missing_ok=True)
-    for name in ("c.csv", "c.orc"):
+    for name in ("c.csv", "c.orc", "000000_0"):
         (source / "oslo" / name).unlink(missing_ok=True)
     assert amounts(bootstrap(tmp_path / "rides", source)) == all_amounts()
 

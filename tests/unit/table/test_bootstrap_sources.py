@@ -121,6 +121,51 @@ def test_a_column_that_is_text_in_one_file_is_text_in_the_table_whichever_file_i
     assert rows == {id_: (str(v), {"l": [str(v)]}) for id_, v in columns.items()}
 
 
+@pytest.mark.parametrize("options", [{}, FULL], ids=["skeletons", "copies"])
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_texts_beside_bytes_and_times_beside_instants_have_one_type_whichever_file_is_first(
+    tmp_path: Path, order: str, options: Mapping[str, str]
+) -> None:
+    instant = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)
+    plain = pa.table({"id": ["1"], "city": ["oslo"], "v": ["\u00e9"], "at": pa.array([instant], pa.timestamp("us"))})
+    other = pa.table({"id": ["2"], "city": ["oslo"], "v": pa.array([b"\xff"]), "at": pa.array([instant], pa.timestamp("us", "UTC"))})
+    source = write(tmp_path / "plain", {f"oslo/{name}.parquet": rows for name, rows in zip(order, (plain, other), strict=True)})
+    table = bootstrapped(tmp_path / "t", source, options)
+    rows = {row["id"]: (row["v"], row["at"]) for row in table.to_arrow(columns=["id", "v", "at"]).to_pylist()}
+    assert rows == {"1": (b"\xc3\xa9", instant), "2": (b"\xff", instant)}
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_keys_that_are_text_in_one_file_and_bytes_in_another_are_refused(tmp_path: Path, order: str) -> None:
+    keys = [pa.array(["1"]), pa.array([b"2"])]
+    files = {f"oslo/{name}.parquet": pa.table({"id": key, "city": ["oslo"]}) for name, key in zip(order, keys, strict=True)}
+    with pytest.raises(
+        SchemaError, match=rf"oslo/{order[0]}\.parquet.*does not fit the other files: Column 'id' is part of the record key"
+    ):
+        bootstrapped(tmp_path / "t", write(tmp_path / "plain", files))
+    assert not (tmp_path / "t").exists()
+
+
+@pytest.mark.parametrize("options", [{}, FULL], ids=["skeletons", "copies"])
+def test_times_that_are_stored_as_int96_are_instants(tmp_path: Path, options: Mapping[str, str]) -> None:
+    """As Spark and Hive store them."""
+    at = pa.array([datetime.datetime(1850, 1, 1, 0, 0, 0, 7), datetime.datetime(2500, 1, 1)], pa.timestamp("us"))
+    nested = pa.StructArray.from_arrays([pa.array([1, 2]), pa.ListArray.from_arrays([0, 1, 2], at), at], ["n", "list", "at"])
+    maps = pa.MapArray.from_arrays([0, 1, 2], ["k", "k"], at)
+    rows = pa.table({"id": ["1", "2"], "city": ["oslo"] * 2, "at": at, "nested": nested, "map": maps})
+    source = write(tmp_path / "plain", {"oslo/a.parquet": rows, "oslo/b.parquet": rows.slice(0, 0)})
+    pq.write_table(rows, source / "oslo" / "a.parquet", use_deprecated_int96_timestamps=True)
+    table = bootstrapped(tmp_path / "t", source, options)
+    assert table.schema.field("at").type == pa.timestamp("us", "UTC")
+    first, second = (value.replace(tzinfo=datetime.UTC) for value in at.to_pylist())
+    assert table.to_arrow(columns=["at", "nested", "map"], filter="at < '2500-01-01'").to_pylist() == [
+        {"at": first, "nested": {"n": 1, "list": [first], "at": first}, "map": [("k", first)]}
+    ]
+    table.upsert(table.to_arrow().slice(0, 1))
+    table.services.compact()
+    assert sorted(table.to_arrow(columns=["at"])["at"].to_pylist()) == [first, second]
+
+
 @pytest.mark.parametrize("order", ["ab", "ba"])
 @pytest.mark.parametrize("number", [10**12, 1.239])
 def test_decimals_and_other_numbers_in_one_column_are_refused_before_there_is_a_table(tmp_path: Path, number: float, order: str) -> None:

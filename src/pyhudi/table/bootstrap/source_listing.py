@@ -14,18 +14,21 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyarrow.types as pt
 
 from pyhudi.engine.engine_protocol import Engine
 from pyhudi.errors import CorruptTableError, SchemaError, UsageError
 from pyhudi.kernels.base_file.parquet_input import corrupt_as_error
 from pyhudi.kernels.base_file.stitched_rows import named_values
-from pyhudi.schema.evolve import evolve
+from pyhudi.schema.evolve import check_fixed_columns, evolve
+from pyhudi.schema.storable import storable_schema
 from pyhudi.spec.files.bootstrap_source import BootstrapSource
 from pyhudi.spec.files.file_group import join_path
 from pyhudi.spec.files.partition_path import DEFAULT_PARTITION
 from pyhudi.storage.local_storage import link_names
 from pyhudi.storage.storage_protocol import FileStatus, Storage
 
+_MAGIC: Final = b"PAR1"
 _MOST_INT: Final = (1 << 31) - 1
 #: Whole numbers of fewer characters are 64 bits at most.
 _MOST_DIGITS: Final = 19
@@ -39,7 +42,7 @@ class SourceListing:
     schema: pa.Schema
 
 
-def list_source(storage: Storage, engine: Engine, key_fields: Iterable[str]) -> SourceListing:
+def list_source(storage: Storage, engine: Engine, key_fields: Sequence[str]) -> SourceListing:
     """Return the files below a folder; their footers are read.
 
     Args:
@@ -65,7 +68,7 @@ def list_source(storage: Storage, engine: Engine, key_fields: Iterable[str]) -> 
     return SourceListing({path: tuple(some) for path, some in partitions.items()}, with_folder_columns(schema, partitions))
 
 
-def _common_schema(storage: Storage, schemas: Mapping[str, pa.Schema], key_fields: Iterable[str]) -> pa.Schema:
+def _common_schema(storage: Storage, schemas: Mapping[str, pa.Schema], key_fields: Sequence[str]) -> pa.Schema:
     """Return the columns of all files; one allows no nulls when it is in each file and allows none in any.
 
     Raises:
@@ -76,10 +79,16 @@ def _common_schema(storage: Storage, schemas: Mapping[str, pa.Schema], key_field
     for path, columns in schemas.items():
         try:
             _check_case(columns.names, spelt)
-            merged = evolve(merged, pa.schema([field.with_nullable(True) for field in columns]), key_fields=key_fields, are_cast=False)
+            merged = evolve(merged, pa.schema([field.with_nullable(True) for field in columns]), are_cast=False)
         except SchemaError as error:
-            raise SchemaError(f"file '{path}' of {storage.uri} does not fit the files before it: {error}") from error
+            reason = "becomes no table" if merged is None else "does not fit the files before it"
+            raise SchemaError(f"file '{path}' of {storage.uri} {reason}: {error}") from error
     assert merged is not None, "there is a file"
+    for path, columns in schemas.items():
+        try:
+            check_fixed_columns(storable_schema(columns), merged, key_fields, (), ())
+        except SchemaError as error:
+            raise SchemaError(f"file '{path}' of {storage.uri} does not fit the other files: {error}") from error
     required = [{field.name for field in columns if not field.nullable} for columns in schemas.values()]
     return pa.schema([field.with_nullable(not all(field.name in names for names in required)) for field in merged])
 
@@ -116,19 +125,47 @@ def _files(storage: Storage, folder: str) -> Iterator[FileStatus]:
             continue
         if status.is_dir:
             yield from _files(storage, status.path)
-        elif status.name.endswith(".parquet"):
+        elif status.name.endswith(".parquet") and status.size:
             yield status
         else:
-            what = "an ORC file, and a bootstrap takes Parquet files only" if status.name.endswith(".orc") else "no Parquet file"
-            raise UsageError(f"'{status.path}' of {storage.uri} is {what}: take it away, or call it '_{status.name}'.")
+            raise UsageError(f"'{status.path}' of {storage.uri} is {_reason_against(storage, status)}.")
+
+
+def _reason_against(storage: Storage, file: FileStatus) -> str:
+    """Return what is wrong with a file of a source, and what to do; Hive gives its files no ending."""
+    with storage.open_input(file.path) as source:
+        if file.size and source.read(len(_MAGIC)) == _MAGIC:
+            return "a Parquet file whose name does not end in '.parquet': give it a name that does"
+    what = "an ORC file, and a bootstrap takes Parquet files only" if file.name.endswith(".orc") else "no Parquet file"
+    return f"{what if file.size else 'empty'}: take it away, or call it '_{file.name}'"
 
 
 def _footer_schema(storage: Storage, path: str) -> pa.Schema:
     try:
         with corrupt_as_error(storage, path), storage.open_input(path) as source:
-            return pq.ParquetFile(source, coerce_int96_timestamp_unit="us").schema_arrow.remove_metadata()
+            file = pq.ParquetFile(source, coerce_int96_timestamp_unit="us")
+            schema, leaves = file.schema_arrow.remove_metadata(), file.schema
     except CorruptTableError as error:
         raise UsageError(f"'{path}' of {storage.uri} is no Parquet file, or is damaged: {error}") from error
+    stored = [leaves.column(number).physical_type for number in range(len(leaves))]
+    if "INT96" not in stored:
+        return schema
+    of_leaves = iter(stored)
+    return pa.schema([field.with_type(_with_instants(field.type, of_leaves)) for field in schema])
+
+
+def _with_instants(arrow: pa.DataType, stored: Iterator[str]) -> pa.DataType:
+    """Return a type with UTC in the timestamps that a file stores as INT96: Arrow reads them without, and Spark, which writes them, as
+    instants. `stored` are the physical types of the columns that are left, in their order.
+    """
+    if pt.is_struct(arrow):
+        return pa.struct([field.with_type(_with_instants(field.type, stored)) for field in arrow])
+    if pt.is_map(arrow):
+        key = _with_instants(arrow.key_type, stored)
+        return pa.map_(key, arrow.item_field.with_type(_with_instants(arrow.item_type, stored)))
+    if pt.is_nested(arrow):
+        return pa.list_(arrow.value_field.with_type(_with_instants(arrow.value_type, stored)))
+    return pa.timestamp("us", "UTC") if next(stored) == "INT96" else arrow
 
 
 def with_folder_columns(schema: pa.Schema, folders: Iterable[str]) -> pa.Schema:
