@@ -123,3 +123,92 @@ INSERT INTO not_deleted VALUES (1, 'a');
 -- [after_operation_delete]
 SELECT id, name FROM not_deleted;
 --> id int, name string
+
+RESET hoodie.datasource.write.operation;
+--> ok
+
+-- The operation of a DataFrame's write, set for statements.
+CREATE TABLE operated (id INT, name STRING, part STRING) USING hudi PARTITIONED BY (part) TBLPROPERTIES (primaryKey = 'id');
+--> ok
+
+INSERT INTO operated VALUES (1, 'a', 'x'), (2, 'b', 'x'), (3, 'c', 'y');
+--> ok
+
+SET hoodie.datasource.write.operation = upsert;
+--> ok
+
+SET hoodie.spark.sql.insert.into.operation = insert;
+--> ok
+
+SET hoodie.sql.insert.mode = strict;
+--> ok
+
+INSERT INTO operated VALUES (1, 'a2', 'x');
+--> ok
+
+SELECT id, name, part FROM operated;
+--> id int, name string, part string
+--> 1 | a2 | x
+--> 2 | b | x
+--> 3 | c | y
+
+CREATE TABLE operated_as USING hudi TBLPROPERTIES (primaryKey = 'id', preCombineField = 'ts') AS SELECT 1 AS id, 'a' AS name, 2 AS ts UNION ALL SELECT 1, 'b', 1;
+--> ok
+
+SELECT id, name, ts FROM operated_as;
+--> id int, name string, ts int
+--> 1 | a | 2
+
+RESET hoodie.spark.sql.insert.into.operation;
+--> ok
+
+RESET hoodie.sql.insert.mode;
+--> ok
+
+SET hoodie.datasource.write.operation = insert_overwrite;
+--> ok
+
+INSERT INTO operated VALUES (4, 'd', 'x');
+--> ok
+
+SELECT id, name, part FROM operated;
+--> id int, name string, part string
+--> 3 | c | y
+--> 4 | d | x
+
+INSERT OVERWRITE TABLE operated VALUES (5, 'e', 'x');
+--> ok
+
+SELECT id, name, part FROM operated;
+--> id int, name string, part string
+--> 3 | c | y
+--> 5 | e | x
+
+SET hoodie.datasource.write.operation = insert_overwrite_table;
+--> ok
+
+INSERT INTO operated VALUES (6, 'f', 'z');
+--> ok
+
+SELECT id, name, part FROM operated;
+--> id int, name string, part string
+--> 6 | f | z
+
+SET hoodie.datasource.write.operation = upsurt;
+--> ok
+
+INSERT INTO operated VALUES (7, 'g', 'z');
+--> error org.apache.hudi.exception.HoodieException: Invalid value of Type.
+
+RESET hoodie.datasource.write.operation;
+--> ok
+
+SET hoodie.spark.sql.insert.into.operation = upsert;
+--> ok
+
+CREATE TABLE filled_by_upsert USING hudi TBLPROPERTIES (primaryKey = 'id', preCombineField = 'ts') AS SELECT 1 AS id, 'a' AS name, 2 AS ts UNION ALL SELECT 1, 'b', 1;
+--> ok
+
+SELECT id, name, ts FROM filled_by_upsert;
+--> id int, name string, ts int
+--> 1 | a | 2

@@ -75,6 +75,20 @@ def test_a_forgotten_write_operation_does_not_turn_an_insert_into_a_delete(peopl
     assert len(people(READ)) == 4
 
 
+def test_the_write_operation_of_the_session_is_that_of_inserts_and_new_tables_too(people):
+    people("SET hoodie.datasource.write.operation = upsert")
+    try:
+        people("INSERT INTO people VALUES (1, 'ann again', 31, 'oslo')")
+        made = "CREATE TABLE twice USING hudi TBLPROPERTIES (primaryKey = 'id') AS SELECT 1 AS id, 'a' AS name UNION ALL SELECT 1, 'b'"
+        assert "UPSERT" in people(f"EXPLAIN {made}")[0][0]
+        people(made)
+        people("INSERT INTO people WITH (`hoodie.spark.sql.insert.into.operation` = 'insert') VALUES (2, 'bob again', 1, 'oslo')")
+    finally:
+        people.session.conf.unset("hoodie.datasource.write.operation")
+    assert people("SELECT count(*) FROM twice") == [(1,)]
+    assert [row[1] for row in people(READ)] == ["ann again", "bob", "bob again", "cid"]
+
+
 def test_overwrite_replaces_the_whole_table(people):
     people("INSERT OVERWRITE people VALUES (9, 'zoe', 9, 'bern')")
     assert people(READ) == [(9, "zoe", 9, "bern")]

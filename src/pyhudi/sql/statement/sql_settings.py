@@ -12,14 +12,14 @@ from pyspark.sql import SparkSession
 from pyhudi.spark.catalog.catalog_table import CatalogTable
 from pyhudi.spark.options.session_options import session_options
 from pyhudi.spec.config.config_keys import find_key
-from pyhudi.spec.options import Options, merge_options, note_without_effect, resolve
+from pyhudi.spec.options import Options, merge_options, note_without_effect, resolve, same_key
 from pyhudi.storage.defaults_file import default_write_options
 
 OVERWRITE_MODE: Final = "hoodie.datasource.overwrite.mode"
+OPERATION: Final = "hoodie.datasource.write.operation"
 _PREFIXES = ("hoodie.", "pyhudi.options.")
 #: What a statement does not take from settings, under any of its names, and why.
 _IGNORED: Final = {
-    "hoodie.datasource.write.operation": "is for DataFrames: a statement says itself what it does",
     **dict.fromkeys(
         (
             "hoodie.table.name",
@@ -40,9 +40,23 @@ def call_options(session: SparkSession, entry: CatalogTable | None) -> dict[str,
 
 def write_options(session: SparkSession, entry: CatalogTable) -> Mapping[str, str]:
     """Return the options of a write to a table of the session catalog, by their names as they were given."""
-    stated = {key: value for key, value in entry.properties.items() if key.startswith(_PREFIXES)}
-    chosen = merge_options(default_write_options(), stated, session_options(session))
+    return served(settings_of(session, entry.properties))
+
+
+def settings_of(session: SparkSession, properties: Mapping[str, str]) -> Mapping[str, str]:
+    """Return all settings that concern a table with these properties."""
+    stated = {key: value for key, value in properties.items() if key.startswith(_PREFIXES)}
+    return merge_options(default_write_options(), stated, session_options(session))
+
+
+def served(chosen: Mapping[str, str]) -> dict[str, str]:
+    """Return those settings that are options of a statement's write."""
     return {key: value for key, value in chosen.items() if not _is_ignored(key)}
+
+
+def operation_in(chosen: Mapping[str, str]) -> str | None:
+    """Return what settings say that a write does, which counts for INSERT and CREATE TABLE AS SELECT: UPDATE is an update."""
+    return next((value for key, value in chosen.items() if same_key(key, OPERATION)), None)
 
 
 def stated_options(session: SparkSession, properties: Mapping[str, str]) -> Options:
@@ -55,11 +69,13 @@ def stated_options(session: SparkSession, properties: Mapping[str, str]) -> Opti
     """
     given = {key: value for key, value in properties.items() if key.startswith(_PREFIXES)}
     chosen = merge_options(default_write_options(), session_options(session), given)
-    return resolve({key: value for key, value in chosen.items() if not _is_ignored(key)})
+    return resolve(served(chosen))
 
 
 def _is_ignored(name: str) -> bool:
     key = find_key(name)
+    if key is not None and key.name == OPERATION:
+        return True
     if key is None or key.name not in _IGNORED:
         return False
     note_without_effect(name, _IGNORED[key.name])

@@ -1,4 +1,4 @@
-"""CREATE TABLE ... USING hudi AS SELECT: a table and its first commit, a bulk insert, or nothing at all."""
+"""CREATE TABLE ... USING hudi AS SELECT: a table and its first commit, or nothing at all."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from pyhudi.spark.catalog import relations
 from pyhudi.spark.catalog.relation_cache import catalog_order
 from pyhudi.spark.jvm.spark_types import nullable_schema, spark_schema
 from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.options import resolve
+from pyhudi.sql.statement import sql_settings as settings
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.statements import create_table as create
 from pyhudi.sql.text.tokens import find_word, slice_text
 from pyhudi.sql.write import table_definition as definitions
 from pyhudi.sql.write.column_assignment import Target, conform
 from pyhudi.sql.write.explain_write import explain_rows
+from pyhudi.sql.write.insert_operation import operation_of_new_table, stated_operation
+from pyhudi.sql.write.new_definition import new_definition
 from pyhudi.sql.write.write_target import WriteTarget
 from pyhudi.table.hudi_table import HudiTable
 
@@ -28,7 +32,8 @@ def create_table_as_select(statement: Statement) -> DataFrame | None:
     source = source_of(statement)
     definition = definition_for(statement, source)
     if statement.explain is not None:
-        made = f"{Operation.BULK_INSERT.value} into the new table {definition.qualified_name}"
+        operation = operation_for(statement, definition, has_keys=bool(new_definition(definition).keys))
+        made = f"{operation.value} into the new table {definition.qualified_name}"
         return explain_rows(statement, [made], source)
     if not create.prepare(statement, definition):
         return statement.empty()
@@ -40,7 +45,8 @@ def create_table_as_select(statement: Statement) -> DataFrame | None:
 
 def _fill(statement: Statement, definition: definitions.Definition, source: DataFrame, table: HudiTable, location: str) -> DataFrame:
     entry = create.register(statement, definition, table, location)
-    return WriteTarget(statement, entry, table).write(Operation.BULK_INSERT, conformed(definition, source, table))
+    operation = operation_for(statement, definition, has_keys=bool(table.config.record_key_fields))
+    return WriteTarget(statement, entry, table).write(operation, conformed(definition, source, table))
 
 
 def source_of(statement: Statement) -> DataFrame:
@@ -53,6 +59,12 @@ def definition_for(statement: Statement, source: DataFrame) -> definitions.Defin
     """Return the table that the statement makes of the rows of its query."""
     # As everywhere in Spark, columns of a table made from a query take nulls, even if the query happens to have none.
     return definitions.read_definition(statement, schema=nullable_schema(source))
+
+
+def operation_for(statement: Statement, definition: definitions.Definition, *, has_keys: bool) -> Operation:
+    """Return by which operation the rows of the query are written."""
+    chosen = settings.settings_of(statement.session, definition.properties)
+    return operation_of_new_table(stated_operation(settings.operation_in(chosen)), resolve(settings.served(chosen)), has_keys=has_keys)
 
 
 def conformed(definition: definitions.Definition, source: DataFrame, table: HudiTable) -> DataFrame:

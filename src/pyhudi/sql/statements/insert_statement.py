@@ -1,8 +1,7 @@
 """INSERT INTO and INSERT OVERWRITE.
 
 The source query runs in Spark; its columns are put to the table's by position or by name and cast by Spark's
-store-assignment rules. `hoodie.spark.sql.insert.into.operation` alone chooses the operation (Apache Hudi's page "SQL DML"): insert
-unless it says upsert or bulk_insert.
+store-assignment rules.
 """
 
 from __future__ import annotations
@@ -11,21 +10,22 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
-from pyhudi.errors import OptionError, SchemaError, with_subject
+from pyhudi.errors import SchemaError, with_subject
 from pyhudi.spark.catalog import relations
 from pyhudi.spark.jvm import jvm
 from pyhudi.spec.actions.commit import Operation
-from pyhudi.spec.options import Options, merge_options, resolve
+from pyhudi.spec.options import Options, merge_options, resolve, same_key
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.text.tokens import find_word, slice_text
 from pyhudi.sql.write.column_assignment import Target, conform
+from pyhudi.sql.write.insert_operation import (
+    INTO,
+    operation_of_insert,
+    operation_of_overwrite,
+    policy_of_strict_mode,
+    stated_operation,
+)
 from pyhudi.sql.write.write_target import WriteTarget, open_target
-
-_OPERATION = "hoodie.spark.sql.insert.into.operation"
-_DUPLICATES = "hoodie.datasource.insert.dup.policy"
-_MODE = "hoodie.sql.insert.mode"
-_BULK = "hoodie.sql.bulk.insert.enable"
-_OPERATIONS = {"insert": Operation.INSERT, "upsert": Operation.UPSERT, "bulk_insert": Operation.BULK_INSERT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,9 @@ def insert(statement: Statement) -> DataFrame | None:
     rows = conform(source, _targets(target, stated, source), f"INSERT into {entry.qualified_name}")
     relation_options = relations.options_of(plan.table())
     options = resolve(merge_options(target.options, relation_options))
-    operation, partitions = _operation(target, stated, options)
-    return target.write(operation, rows, partitions=partitions, options={**_policy(target, options), **relation_options})
+    operation, partitions = _operation(target, stated, options, names_operation=any(same_key(key, INTO) for key in relation_options))
+    policy = policy_of_strict_mode(operation, options, target.table.config)
+    return target.write(operation, rows, partitions=partitions, options={**policy, **relation_options})
 
 
 def _partition_spec(plan: jvm.JavaObject) -> dict[str, str | None]:
@@ -133,38 +134,16 @@ def _known(target: WriteTarget, names: dict[str, str], name: str) -> str:
     return names[name.lower()]
 
 
-def _insert_operation(target: WriteTarget, options: Options) -> Operation:
-    """Return what INSERT INTO does: by its own key, else by the older ones.
+def _operation(target: WriteTarget, stated: _Insert, options: Options, *, names_operation: bool) -> tuple[Operation, list[str] | None]:
+    """Return the operation and, for INSERT OVERWRITE ... PARTITION, the partition paths it replaces.
 
-    Raises:
-        OptionError: the operation is unknown, or the older keys contradict each other.
+    Where the statement itself has an option that names the operation, `hoodie.datasource.write.operation` of the session does not count.
     """
-    stated = options.get(_OPERATION)
-    keyless = not target.table.config.record_key_fields
-    if stated is not None:
-        operation = _OPERATIONS[stated.lower()]
-        return Operation.INSERT if keyless and operation is Operation.UPSERT else operation  # a statement brings no meta columns
-    mode, bulk = options.text(_MODE).lower(), options.flag(_BULK)
-    if bulk and mode in ("upsert", "strict") and not keyless:
-        raise OptionError(f"{_BULK}=true and {_MODE}={mode} contradict each other: a bulk insert looks no keys up.")
-    if bulk:
-        return Operation.BULK_INSERT
-    return Operation.UPSERT if mode == "upsert" and not keyless else Operation.INSERT
-
-
-def _policy(target: WriteTarget, options: Options) -> dict[str, str]:
-    """Return the option that the mode `strict` stands for."""
-    is_strict = options.get(_OPERATION) is None and options.text(_MODE).lower() == "strict" and target.table.config.record_key_fields
-    return {_DUPLICATES: "fail"} if is_strict and options.get(_DUPLICATES) is None else {}
-
-
-def _operation(target: WriteTarget, stated: _Insert, options: Options) -> tuple[Operation, list[str] | None]:
-    """Return the operation and, for INSERT OVERWRITE ... PARTITION, the partition paths it replaces."""
+    operation = None if names_operation else stated_operation(target.stated_operation)
     if not stated.overwrite:
-        return _insert_operation(target, options), None
+        return operation_of_insert(operation, options, target.table.config), None
     if not target.partition_columns:
         return Operation.INSERT_OVERWRITE_TABLE, None
     if (static := target.static_partition(stated.partition)) is not None:
         return Operation.INSERT_OVERWRITE, [static]
-    dynamic = bool(stated.partition) or target.overwrite_mode() == "dynamic"
-    return (Operation.INSERT_OVERWRITE if dynamic else Operation.INSERT_OVERWRITE_TABLE), None
+    return operation_of_overwrite(operation, dynamic=bool(stated.partition) or target.overwrite_mode() == "dynamic"), None

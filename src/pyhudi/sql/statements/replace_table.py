@@ -15,7 +15,6 @@ from pyhudi.errors import TableNotFound, UnsupportedError, UsageError
 from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.catalog.catalog_table import CatalogTable
 from pyhudi.spark.catalog.relation_cache import forget_cached
-from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.options import merge_options, resolve
 from pyhudi.sql.statement import sql_settings as settings
 from pyhudi.sql.statement.statement import Statement
@@ -56,14 +55,16 @@ def replace_table_as_select(statement: Statement) -> DataFrame | None:
     if entry is None:
         return create_as.create_table_as_select(statement)
     if statement.explain is not None:
-        made = f"{Operation.BULK_INSERT.value} into a new table in the place of {definition.qualified_name}"
+        operation = create_as.operation_for(statement, definition, has_keys=bool(new_definition(definition).keys))
+        made = f"{operation.value} into a new table in the place of {definition.qualified_name}"
         return explain_rows(statement, [made], source)
     results: list[DataFrame] = []
 
     def write_rows(storage: Storage) -> None:
         table = HudiTable(storage)
         rows = create_as.conformed(definition, source, table)
-        result = write(table, Operation.BULK_INSERT, rows, options=options_of_rows(_options(statement, definition, entry)))
+        operation = create_as.operation_for(statement, definition, has_keys=bool(table.config.record_key_fields))
+        result = write(table, operation, rows, options=options_of_rows(_options(statement, definition, entry)))
         results.append(result_row(statement, definition.qualified_name, result))
 
     _recreate(statement, definition, entry, write_rows)

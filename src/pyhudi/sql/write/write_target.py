@@ -74,7 +74,16 @@ class WriteTarget:
     @cached_property
     def options(self) -> Mapping[str, str]:
         """Options of the write: the table's properties, overruled by the session's `SET hoodie...`."""
-        return settings.write_options(self.statement.session, self.entry)
+        return settings.served(self._settings)
+
+    @property
+    def stated_operation(self) -> str | None:
+        """What `hoodie.datasource.write.operation` says there, for statements that add rows."""
+        return settings.operation_in(self._settings)
+
+    @cached_property
+    def _settings(self) -> Mapping[str, str]:
+        return settings.settings_of(self.statement.session, self.entry.properties)
 
     @property
     def has_virtual_keys(self) -> bool:
