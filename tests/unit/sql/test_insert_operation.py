@@ -8,7 +8,7 @@ import pytest
 
 from pyhudi.errors import OptionError
 from pyhudi.spec.actions.commit import Operation
-from pyhudi.spec.options import resolve
+from pyhudi.spec.options import resolve, warn_without_effect
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.sql.write.insert_operation import (
     INTO,
@@ -20,7 +20,12 @@ from pyhudi.sql.write.insert_operation import (
 )
 
 MODE, BULK = "hoodie.sql.insert.mode", "hoodie.sql.bulk.insert.enable"
-PROPERTIES = {"hoodie.table.name": "t", "hoodie.table.version": "9", "hoodie.table.type": "COPY_ON_WRITE"}
+PROPERTIES = {
+    "hoodie.table.name": "t",
+    "hoodie.table.type": "COPY_ON_WRITE",
+    "hoodie.table.version": "9",
+    "hoodie.timeline.layout.version": "2",
+}
 KEYLESS, KEYED = TableConfig(PROPERTIES), TableConfig({**PROPERTIES, "hoodie.table.recordkey.fields": "id"})
 
 
@@ -79,6 +84,7 @@ def test_an_overwrite_stays_one_and_the_write_operation_chooses_which(stated, dy
 
 
 def test_deletes_have_no_effect_on_statements_that_add_rows_and_are_warned_of(caplog):
+    warn_without_effect.cache_clear()  # the log says it once
     with caplog.at_level(logging.WARNING, "pyhudi"):
         assert stated_operation("DELETE") is None
     assert "say DELETE FROM, or RESET it" in caplog.text
