@@ -173,8 +173,10 @@ def test_indexes_skip_files_by_columns_that_are_converted(spark: SparkSession, t
 
 def test_sources_of_a_bootstrapped_table_are_converted_with_their_meta_columns(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "source").mkdir()
-    values = pa.array([0.1, None, 2.5], pa.float32())
-    pq.write_table(pa.table({"id": ["a", "b", "c"], "c": values, "e": [1, 2, None]}), tmp_path / "source" / "a.parquet")
+    for name, ids in (("1", ["a", "b"]), ("2", ["c"])):  # the second file has doubles already
+        values = pa.array([0.1, None] if name == "1" else [2.5], pa.float32() if name == "1" else pa.float64())
+        whole = pa.array([1, 2] if name == "1" else [None], pa.int64())
+        pq.write_table(pa.table({"id": ids, "c": values, "e": whole}), tmp_path / "source" / f"{name}.parquet")
     table = HudiTable.bootstrap(tmp_path / "t", tmp_path / "source", name="t", keys=["id"])
     table.insert(pa.table({"id": ["d"], "c": [0.3], "e": [0.5]}), options={"hoodie.parquet.small.file.limit": "0"})
     frame = load(spark, tmp_path / "t")

@@ -1,4 +1,4 @@
-"""A driver whose executors are processes: it reads bootstrapped tables, and prints what it read.
+"""A driver whose executors are processes: it reads bootstrapped tables and one that was widened, and prints what it read.
 
 python -m tests.spark.cluster.skeletons FOLDER
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
@@ -42,10 +43,22 @@ def read(spark: SparkSession, table: HudiTable) -> dict[str, int]:
     }
 
 
+def widen(folder: Path) -> HudiTable:
+    """Write floats and longs, and doubles for both afterwards."""
+    schema = pa.schema({"id": pa.string(), "c": pa.float32(), "e": pa.int64()})
+    table = HudiTable.create(folder / "widened", schema, name="widened", keys=["id"])
+    small = {"hoodie.parquet.small.file.limit": "0"}
+    table.insert(pa.table([["a", "b"], [0.1, None], [1, 2]], schema=schema), options=small)
+    table.insert(pa.table({"id": ["c"], "c": [0.3], "e": [0.5]}), options=small)
+    return table
+
+
 def main() -> int:
     """Read in a first session, in one with a jar of its own, and in one that the first is not known to."""
     folder = Path(sys.argv[1])
     spark = session(folder)
+    rows = spark.read.format("hudi").load(widen(folder).storage.uri).select("id", "c", "e").repartition(2).orderBy("id")
+    say({"widened": [list(row) for row in rows.collect()]})
     for table_type in ("COPY_ON_WRITE", "MERGE_ON_READ"):
         table = write(folder, table_type)
         say({"type": table_type, "session": "first", **read(spark, table)})

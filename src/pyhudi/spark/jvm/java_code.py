@@ -87,13 +87,14 @@ def source_of(context: SparkContext) -> JavaObject:
     return _source(context._jvm, context._gateway)  # noqa: SLF001 - no public names
 
 
-def file_format(session: SparkSession, forms: StructType, *, has_skeletons: bool) -> JavaObject:
+def file_format(session: SparkSession, forms: StructType, *, has_skeletons: bool, has_others: bool = True) -> JavaObject:
     """Return the format of files some of which have columns of narrower types than the table, or have skeletons.
 
     Args:
         session: A classic session.
         forms: For each form of files from 1 on, a struct of the columns that are narrower in it (`hudi.WidenedFormat`).
-        has_skeletons: Whether the table was bootstrapped.
+        has_skeletons: Whether some of the files may be sources of skeletons.
+        has_others: Whether some may be none.
 
     Raises:
         UnsupportedError: the JVM does not accept the class.
@@ -103,6 +104,8 @@ def file_format(session: SparkSession, forms: StructType, *, has_skeletons: bool
     made = jvm.java_class(session, _SKELETONS if has_skeletons else _WIDENED)()
     if forms.fields:
         made.setForms(jvm.java_class(session, "org.apache.spark.sql.types.DataType").fromJson(forms.json()))
+    if has_skeletons and not has_others:
+        made.setOfSkeletons()
     return made
 
 

@@ -31,6 +31,7 @@ from pyhudi.schema.promoted_rows import promoted_type
 from pyhudi.spark.jvm.spark_types import spark_type
 from pyhudi.spark.scan.float_sql import double_of_text, exact_double
 from pyhudi.spark.scan.partition_columns import partition_columns
+from pyhudi.spec.files.bootstrap_source import is_skeleton
 from pyhudi.spec.files.file_group import BaseFile
 from pyhudi.spec.instant import Action
 from pyhudi.spec.table.table_config import TableConfig
@@ -182,8 +183,9 @@ def _stored_types(snapshot: Snapshot, columns: pa.Schema, in_files: frozenset[st
     for path in snapshot.partition_paths:
         for one in snapshot.slices(path):
             if one.base is not None:
-                # A clustering may put row groups of several schemas together as they are.
-                key = one.base.path if one.base.name.instant in replaced else one.base.name.instant
+                # A clustering may put row groups of several schemas together as they are; sources of skeletons have any schemas.
+                instant = one.base.name.instant
+                key = one.base.path if instant in replaced or is_skeleton(instant) else instant
                 samples.setdefault(key, one.base)
     schemas = LocalEngine(_THREADS).run(lambda file: _footer_schema(snapshot.storage, file), list(samples.values()))
     for key, stored in zip(samples, schemas, strict=True):

@@ -31,7 +31,7 @@ from pyhudi.spark.scan.partition_columns import partition_columns
 from pyhudi.spark.scan.promoted_files import PromotedPart, promoted_parts, quote_name
 from pyhudi.spark.scan.row_mask import MASK, row_index_column, without_masked
 from pyhudi.spark.scan.schema_versions import VersionPart, version_parts
-from pyhudi.spark.scan.skeleton_scan import HIDDEN, Skeletons, has_skeletons
+from pyhudi.spark.scan.skeleton_scan import HIDDEN, Skeletons, has_others, has_skeletons
 
 _DATASOURCES = "org.apache.spark.sql.execution.datasources"
 
@@ -133,16 +133,22 @@ def _visible_rows(
 ) -> JavaObject:
     """Return the plan of the rows that count, without the columns that only the scan itself needs."""
     row_index = [row_index_column(session)] if merges(snapshot) else []
-    narrower = part.narrower if isinstance(part, PromotedPart) else StructType()
-    is_plain = not narrower.fields and not skeletons.are_read
-    parquet = jvm.java_class(session, f"{_DATASOURCES}.parquet.ParquetFileFormat")
-    files = parquet() if is_plain else java_code.file_format(session, narrower, has_skeletons=skeletons.are_read)
+    files = _format(session, snapshot, part, skeletons)
     relation = _relation(session, index, StructType([*columns.fields, *row_index]), files, verify=snapshot.query.verifies_pages)
     plan = without_masked(session, relation) if merges(snapshot) else relation
     hidden = [*row_index, *form_columns(part), *(HIDDEN if skeletons.are_read else ()), *([MASK] if merges(snapshot) else [])]
     if not hidden:
         return plan
     return jvm.java_class(session, "org.apache.spark.sql.catalyst.plans.logical.Project")(relation.output().dropRight(len(hidden)), plan)
+
+
+def _format(session: SparkSession, snapshot: Snapshot, part: ScanPart | None, skeletons: Skeletons) -> JavaObject:
+    """Return the format of the files that a scan reads: Spark's own where it reads them right."""
+    narrower = part.narrower if isinstance(part, PromotedPart) else StructType()
+    if not narrower.fields and not skeletons.are_read:
+        return jvm.java_class(session, f"{_DATASOURCES}.parquet.ParquetFileFormat")()
+    others = skeletons is not Skeletons.ALONE and (not skeletons.are_read or has_others(snapshot))
+    return java_code.file_format(session, narrower, has_skeletons=skeletons.are_read, has_others=others)
 
 
 def _of_the_span(session: SparkSession, plan: JavaObject, written: Written) -> JavaObject:

@@ -22,6 +22,7 @@ from pyhudi.spec.files.bootstrap_source import METADATA_BOOTSTRAP, is_skeleton
 from pyhudi.spec.files.file_group import BaseFile
 from pyhudi.spec.table.table_keys import BOOTSTRAP_BASE_PATH
 from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline.timeline import Timeline
 
 #: The hidden partition columns of a scan with skeletons: the URI of the skeleton, and the path of its partition; empty for other files.
 HIDDEN: Final = (
@@ -54,6 +55,16 @@ def has_skeletons(snapshot: Snapshot) -> bool:
     """Tell whether a snapshot may have skeletons."""
     is_bootstrapped = bool(snapshot.config.properties.get(BOOTSTRAP_BASE_PATH))
     return is_bootstrapped and snapshot.timeline.visibility.is_visible(METADATA_BOOTSTRAP)
+
+
+def has_others(snapshot: Snapshot) -> bool:
+    """Tell whether a snapshot may have rows that are in other files than those that were bootstrapped by their skeletons alone."""
+
+    def of_others(timeline: Timeline) -> bool:
+        return any(one.requested != METADATA_BOOTSTRAP for one in timeline.data_instants())
+
+    timeline = snapshot.timeline
+    return of_others(timeline) or of_others(timeline.with_archived())
 
 
 def scanned_source(storage: Storage, skeleton: BaseFile, schema: pa.Schema, in_paths: frozenset[str]) -> tuple[str, int, int]:

@@ -2,12 +2,19 @@ package hudi;
 
 import java.io.IOException;
 import java.io.Serializable;
+import java.io.UncheckedIOException;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapred.FileSplit;
+import org.apache.hadoop.mapreduce.JobID;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.apache.hadoop.mapreduce.TaskID;
+import org.apache.hadoop.mapreduce.TaskType;
+import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
 import org.apache.parquet.HadoopReadOptions;
 import org.apache.parquet.filter2.compat.FilterCompat;
 import org.apache.parquet.filter2.compat.RowGroupFilter;
@@ -16,27 +23,42 @@ import org.apache.parquet.filter2.predicate.FilterPredicate;
 import org.apache.parquet.hadoop.ParquetFileReader;
 import org.apache.parquet.hadoop.metadata.BlockMetaData;
 import org.apache.parquet.hadoop.metadata.ColumnPath;
+import org.apache.parquet.hadoop.metadata.ParquetMetadata;
 import org.apache.parquet.hadoop.util.HadoopInputFile;
 import org.apache.parquet.internal.filter2.columnindex.ColumnIndexFilter;
 import org.apache.parquet.internal.filter2.columnindex.RowRanges;
 import org.apache.parquet.schema.MessageType;
 import org.apache.spark.SparkContext;
+import org.apache.spark.TaskContext;
 import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFilters;
+import org.apache.spark.sql.execution.datasources.parquet.ParquetReadSupport;
+import org.apache.spark.sql.execution.datasources.parquet.VectorizedParquetRecordReader;
 import org.apache.spark.sql.sources.Filter;
+import org.apache.spark.sql.types.StructType;
 import org.apache.spark.util.SerializableConfiguration;
+import org.apache.spark.util.TaskCompletionListener;
 import scala.Option;
 import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
 
-/** What footers and page indexes of Parquet files say, without reading their rows: each file is opened once. Tasks get it from the driver. */
+/** Skeletons, and what footers and page indexes of Parquet files say: the footer of a file is read once. Tasks get it from the driver. */
 final class Footers implements Serializable {
     private final Broadcast hadoop;
+    private final String stored;
+    private final int batchRows;
     private final Seq filters;
 
-    /** Filters are those of a skeleton's columns; empty where none of its rows is left out. */
-    Footers(SparkContext context, Configuration hadoop, Seq filters) {
+    /**
+     * Takes settings that a reader of Spark was made with, and the columns that are read of a skeleton.
+     *
+     * <p>Filters are those of these columns; empty where no row of a skeleton is left out.
+     */
+    Footers(SparkContext context, Configuration hadoop, StructType stored, int batchRows, Seq filters) {
         this.hadoop = SerializableConfiguration.broadcast(context, hadoop);
+        this.stored = stored.json();
+        this.batchRows = batchRows;
         this.filters = filters;
     }
 
@@ -46,7 +68,7 @@ final class Footers implements Serializable {
 
     /** Returns the number of rows of a file. */
     long rows(Path path) throws IOException {
-        ParquetFileReader reader = open(path);
+        ParquetFileReader reader = open(HadoopInputFile.fromPath(path, settings()));
         try {
             return reader.getRecordCount();
         } finally {
@@ -54,18 +76,42 @@ final class Footers implements Serializable {
         }
     }
 
-    /** Returns the number of rows of a skeleton, and the first and the last of them that may pass the filters: -1 where none may. */
-    long[] span(Path path) throws IOException {
-        ParquetFileReader reader = open(path);
+    /** Returns a skeleton with its batches in the form of Spark's reader, or null where none of its rows may pass the filters. */
+    Skeleton skeleton(Path path, String sourceName) throws IOException, InterruptedException {
+        HadoopInputFile file = HadoopInputFile.fromPath(path, settings());
+        ParquetFileReader reader = open(file);
+        ParquetMetadata footer;
+        long[] span;
         try {
-            FilterCompat.Filter filter = filter(reader.getFileMetaData().getSchema());
-            if (filter == null) {
-                return new long[] {reader.getRecordCount(), 0, Long.MAX_VALUE};
-            }
-            return span(reader, filter);
+            footer = reader.getFooter();
+            FilterCompat.Filter filter = isFiltered() ? filter(footer.getFileMetaData().getSchema()) : null;
+            span = filter == null ? new long[] {reader.getRecordCount(), 0, Long.MAX_VALUE} : span(reader, filter);
         } finally {
             reader.close();
         }
+        return span[2] < 0 ? null : new Skeleton(path.toString(), sourceName, batches(file, footer), span);
+    }
+
+    private VectorizedParquetRecordReader batches(HadoopInputFile file, ParquetMetadata footer) throws IOException, InterruptedException {
+        Configuration settings = new Configuration(settings());
+        settings.set(ParquetReadSupport.SPARK_ROW_REQUESTED_SCHEMA(), this.stored);
+        TaskAttemptID attempt = new TaskAttemptID(new TaskID(new JobID(), TaskType.MAP, 0), 0);
+        final VectorizedParquetRecordReader reader = new VectorizedParquetRecordReader(false, this.batchRows);
+        TaskContext.get().addTaskCompletionListener(new TaskCompletionListener() {
+            public void onTaskCompletion(TaskContext context) {
+                try {
+                    reader.close();
+                } catch (IOException error) {
+                    throw new UncheckedIOException(error);
+                }
+            }
+        });
+        FileSplit all = new FileSplit(file.getPath(), 0L, file.getLength(), new String[0]);
+        reader.initialize(
+                all, new TaskAttemptContextImpl(settings, attempt), Option.apply(file), Option.apply(file.newStream()), Option.apply(footer));
+        reader.initBatch(new StructType(), InternalRow.empty());
+        reader.enableReturningBatches();
+        return reader;
     }
 
     private static long[] span(ParquetFileReader reader, FilterCompat.Filter filter) {
@@ -106,8 +152,11 @@ final class Footers implements Serializable {
         return all == null ? null : FilterCompat.get(all);
     }
 
-    private ParquetFileReader open(Path path) throws IOException {
-        Configuration stated = ((SerializableConfiguration) this.hadoop.value()).value();
-        return ParquetFileReader.open(HadoopInputFile.fromPath(path, stated), HadoopReadOptions.builder(stated, path).build());
+    private Configuration settings() {
+        return ((SerializableConfiguration) this.hadoop.value()).value();
+    }
+
+    private ParquetFileReader open(HadoopInputFile file) throws IOException {
+        return ParquetFileReader.open(file, HadoopReadOptions.builder(settings(), file.getPath()).build());
     }
 }

@@ -1,33 +1,35 @@
 package hudi;
 
-import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.execution.datasources.parquet.VectorizedParquetRecordReader;
 import org.apache.spark.sql.execution.vectorized.OnHeapColumnVector;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.vectorized.ColumnVector;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 import org.apache.spark.unsafe.types.UTF8String;
-import scala.collection.Iterator;
 
 /** The stored columns of a skeleton, read once from the first row to the last. */
 public final class Skeleton {
     /** The rows that the scan may need: none but those from the first to the last pass its filters. */
     final long first;
     final long last;
+    /** How many rows its footer tells. */
+    final long count;
     private final String name;
     private final String sourceName;
-    private final Iterator read;
-    private ColumnarBatch batch; // null where Spark's reader gives rows
-    private InternalRow row;
+    private final VectorizedParquetRecordReader read;
+    private ColumnarBatch batch;
     private long from;
     private long held;
     private OnHeapColumnVector[] copies;
 
-    Skeleton(String name, String sourceName, Iterator read, long first, long last) {
+    /** `span` is the number of rows, and the first and the last that the scan may need. */
+    Skeleton(String name, String sourceName, VectorizedParquetRecordReader read, long[] span) {
         this.name = name;
         this.sourceName = sourceName;
         this.read = read;
-        this.first = first;
-        this.last = last;
+        this.count = span[0];
+        this.first = span[1];
+        this.last = span[2];
     }
 
     Failed unequal(Throwable cause) {
@@ -46,14 +48,12 @@ public final class Skeleton {
 
     private boolean advance() {
         try {
-            if (!this.read.hasNext()) {
+            if (!this.read.nextKeyValue()) {
                 return false;
             }
-            Object next = this.read.next();
             this.from += this.held;
-            this.batch = next instanceof ColumnarBatch ? (ColumnarBatch) next : null;
-            this.row = this.batch == null ? (InternalRow) next : null;
-            this.held = this.batch == null ? 1 : this.batch.numRows();
+            this.batch = (ColumnarBatch) this.read.getCurrentValue();
+            this.held = this.batch.numRows();
             return true;
         } catch (Exception error) {
             throw new Failed(this.name, error.getMessage(), error);
@@ -62,9 +62,6 @@ public final class Skeleton {
 
     /** Returns a value of the row that was sought, which may be gone once another one is; null where the file has none. */
     UTF8String value(int column, long wanted) {
-        if (this.batch == null) {
-            return this.row.isNullAt(column) ? null : this.row.getUTF8String(column);
-        }
         ColumnVector values = this.batch.column(column);
         int at = (int) (wanted - this.from);
         return values.isNullAt(at) ? null : values.getUTF8String(at);
@@ -83,7 +80,7 @@ public final class Skeleton {
         long first = numbers.getLong(0);
         long last = numbers.getLong(count - 1);
         seek(first);
-        if (this.batch != null && first == this.from && last - first == count - 1 && last < this.from + this.held) {
+        if (first == this.from && last - first == count - 1 && last < this.from + this.held) {
             for (int i = 0; i < width; i++) {
                 result[i] = this.batch.column(i);
             }

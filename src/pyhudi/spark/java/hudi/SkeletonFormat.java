@@ -26,6 +26,13 @@ import scala.jdk.javaapi.CollectionConverters;
  * `DefaultSource`; tasks of executors get the class in a jar. Design: docs/design/0184-skeletons-in-sparks-scan.md.
  */
 public class SkeletonFormat extends WidenedFormat {
+    private boolean isOfSkeletons;
+
+    /** Says that each file of the scan is the source of a skeleton. */
+    public void setOfSkeletons() {
+        this.isOfSkeletons = true;
+    }
+
     @Override
     public Function1 buildReaderWithPartitionValues(
             SparkSession session,
@@ -35,27 +42,28 @@ public class SkeletonFormat extends WidenedFormat {
             Seq filters,
             scala.collection.immutable.Map options,
             Configuration hadoop) {
-        Function1 whole = super.buildReaderWithPartitionValues(session, data, partitions, required, filters, options, new Configuration(hadoop));
         StructType stored = fields(required, ColumnPlan.STORED, true);
         StructType source = fields(fields(required, ColumnPlan.STORED, false), ColumnPlan.CONSTANT, false);
         if (source.length() == required.length()) {
-            return whole; // no meta column is asked for, so that source files are read as any others
+            // no meta column is asked for, so that source files are read as any others
+            return super.buildReaderWithPartitionValues(session, data, partitions, required, filters, options, hadoop);
         }
         ExecutorJar.addTo((org.apache.spark.sql.classic.SparkSession) session);
         String rowIndex = ParquetFileFormat.ROW_INDEX_TEMPORARY_COLUMN_NAME();
         if (stored.length() > 0 && !Arrays.asList(source.fieldNames()).contains(rowIndex)) {
             source = source.add(rowIndex, DataTypes.LongType);
         }
-        StructType nothing = new StructType();
         Seq ofSource = filters(filters, Arrays.asList(source.fieldNames()));
         SkeletonReader reader = new SkeletonReader();
-        reader.whole = whole;
-        reader.source = super.buildReaderWithPartitionValues(session, data, partitions, source, ofSource, options, new Configuration(hadoop));
+        if (!this.isOfSkeletons) { // each reader sends its settings to the executors
+            reader.whole = super.buildReaderWithPartitionValues(session, data, partitions, required, filters, options, new Configuration(hadoop));
+        }
+        Configuration settings = new Configuration(hadoop);
+        reader.source = super.buildReaderWithPartitionValues(session, data, partitions, source, ofSource, options, settings);
         if (stored.length() > 0) {
-            Seq none = filters(filters, new ArrayList());
-            reader.skeleton = super.buildReaderWithPartitionValues(session, data, nothing, stored, none, options, new Configuration(hadoop));
-            Seq ofSkeleton = session.sessionState().conf().parquetFilterPushDown() ? filters(filters, ColumnPlan.STORED) : none;
-            reader.footers = new Footers(session.sparkContext(), hadoop, ofSkeleton);
+            SQLConf conf = session.sessionState().conf();
+            Seq ofSkeleton = filters(filters, conf.parquetFilterPushDown() ? ColumnPlan.STORED : new ArrayList());
+            reader.footers = new Footers(session.sparkContext(), settings, stored, conf.parquetVectorizedReaderBatchSize(), ofSkeleton);
         }
         reader.filtersSource = !ofSource.isEmpty();
         reader.plan = new ColumnPlan(source, stored, required, partitions, rowIndex);

@@ -4,8 +4,6 @@ import java.io.IOException;
 import java.io.Serializable;
 import java.io.UncheckedIOException;
 import org.apache.hadoop.fs.Path;
-import org.apache.spark.paths.SparkPath;
-import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.execution.datasources.PartitionedFile;
 import org.apache.spark.unsafe.types.UTF8String;
 import scala.Function1;
@@ -17,10 +15,9 @@ final class SkeletonReader extends AbstractFunction1 implements Serializable {
     /** Skeletons are those of this commit. */
     private static final String COMMIT_TIME = "00000000000001";
 
-    Function1 whole;
+    Function1 whole; // null when each file is the source of a skeleton
     Function1 source;
-    Function1 skeleton; // null when only constants are asked for
-    Footers footers;
+    Footers footers; // null when only constants are asked for
     boolean filtersSource;
     ColumnPlan plan;
 
@@ -33,7 +30,7 @@ final class SkeletonReader extends AbstractFunction1 implements Serializable {
     private Object read(PartitionedFile file, String name) {
         boolean seesAll = !this.filtersSource && file.start() == 0 && file.length() == file.fileSize();
         Skeleton rows = null;
-        if (this.skeleton != null) {
+        if (this.footers != null) {
             seesAll = seesAll && !this.footers.isFiltered();
             rows = open(file, name, seesAll);
             if (rows == null) {
@@ -50,20 +47,13 @@ final class SkeletonReader extends AbstractFunction1 implements Serializable {
 
     /** Returns a skeleton, or null where none of its rows may pass the filters; unless all rows are read its footer is compared with the source's. */
     private Skeleton open(PartitionedFile file, String name, boolean seesAll) {
-        Path path = new Path(name);
-        long[] span = new long[] {0, 0, Long.MAX_VALUE};
-        Iterator batches;
+        Skeleton result;
         try {
-            span = seesAll ? span : this.footers.span(path);
-            if (span[2] < 0) {
-                return null;
-            }
-            batches = (Iterator) this.skeleton.apply(whole(SparkPath.fromPath(path)));
+            result = this.footers.skeleton(new Path(name), file.filePath().toString());
         } catch (Exception error) {
             throw new Skeleton.Failed(name, error.getMessage(), error);
         }
-        Skeleton result = new Skeleton(name, file.filePath().toString(), batches, span[1], span[2]);
-        if (!seesAll && this.rowsOf(file) != span[0]) {
+        if (result != null && !seesAll && this.rowsOf(file) != result.count) {
             throw result.unequal(null);
         }
         return result;
@@ -76,10 +66,5 @@ final class SkeletonReader extends AbstractFunction1 implements Serializable {
         } catch (IOException error) {
             throw new UncheckedIOException(error);
         }
-    }
-
-    private static PartitionedFile whole(SparkPath path) {
-        return new PartitionedFile(
-                InternalRow.empty(), path, 0L, Long.MAX_VALUE, new String[0], 0L, 0L, scala.collection.immutable.Map$.MODULE$.empty());
     }
 }

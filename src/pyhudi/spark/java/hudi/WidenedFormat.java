@@ -43,7 +43,7 @@ public class WidenedFormat extends ParquetFileFormat {
             Seq filters,
             scala.collection.immutable.Map options,
             Configuration hadoop) {
-        Function1 today = super.buildReaderWithPartitionValues(session, data, partitions, required, filters, options, new Configuration(hadoop));
+        Function1 today = super.buildReaderWithPartitionValues(session, data, partitions, required, filters, options, hadoop);
         int formAt = Arrays.asList(partitions.fieldNames()).indexOf(FORM);
         WidenedReader reader = new WidenedReader(today, formAt, this.forms.length());
         boolean isWidened = false;
