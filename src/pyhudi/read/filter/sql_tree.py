@@ -87,8 +87,8 @@ class SqlText:
             raise self.error("is more than one expression", tree.expressions[-1])
         return tree
 
-    def error(self, problem: str, node: exp.Expr | int | None) -> UsageError:
-        """Return the error of a problem at a node of the tree, or at a position of the text."""
+    def error(self, problem: str, node: exp.Expr | int | None, hint: str = "") -> UsageError:
+        """Return the error of a problem at a node of the tree, or at a position of the text, with the sentence of `did_you_mean`."""
         position = node if isinstance(node, int) else span_of(node)[0]
         begin = self.text.rfind("\n", 0, position) + 1
         end = self.text.find("\n", position)
@@ -96,7 +96,7 @@ class SqlText:
         first = max(0, position - begin - _SHOWN_CHARACTERS)
         excerpt = line[first : position - begin + _SHOWN_CHARACTERS]
         caret = " " * (position - begin - first) + "^"
-        return UsageError(f"The {self.what} {problem}, at character {position + 1}:\n  {excerpt}\n  {caret}")
+        return UsageError(f"The {self.what} {problem}, at character {position + 1}{'.' + hint if hint else ':'}\n  {excerpt}\n  {caret}")
 
     def source(self, node: exp.Expr) -> str:
         """Return the text of a literal or a name."""

@@ -122,7 +122,7 @@ class ValueTranslator:
             raise self._sql.error(f"names the column '{first}' of both sides: write source.{first} or target.{first}", node)
         if first.lower() not in names:
             hint = did_you_mean(first, self._schema.names)
-            raise self._sql.error(f"names the column '{first}', which the table does not have{hint and '.' + hint.rstrip('.')}", node)
+            raise self._sql.error(f"names the column '{first}', which the table does not have", node, hint)
         path = [names[first.lower()]]
         kind = self._schema.field(path[0]).type
         for part in parts[1:]:
@@ -216,9 +216,7 @@ class ValueTranslator:
         if name.lower() not in _FUNCTIONS:
             known = {*_FUNCTIONS, *NAMES}
             hint = did_you_mean(name, known)
-            raise self._sql.error(
-                f"calls '{name}', which is not served; {', '.join(sorted(known))} are{hint and '.' + hint.rstrip('.')}", node
-            )
+            raise self._sql.error(f"calls '{name}', which is not served; {', '.join(sorted(known))} are", node, hint)
         least, most, function = _FUNCTIONS[name.lower()]
         arguments: Sequence[exp.Expr] = node.expressions
         if not least <= len(arguments) <= most:
