@@ -1,42 +1,67 @@
 """`hudi-defaults.conf`: options that hold for every table unless something else is said.
 
-Rules: `DFSPropertiesConfiguration`. The file is in the folder that HUDI_CONF_DIR names, else in `/etc/hudi/conf`; a line is
-`key=value` or `key value`, `#` begins a comment, `include=file` takes another file in. Everything else that states an option takes
-precedence: table properties, the session, the call.
+Rules: `DFSPropertiesConfiguration`. A file in Spark's folder of settings counts alone, as it is the first on the JVM's class path;
+otherwise that in `/etc/hudi/conf` and that in the folder that HUDI_CONF_DIR names, which takes precedence. A line is `key=value` or
+`key value`, `#` begins a comment, `include=file` takes another file in. Everything else that states an option takes precedence: table
+properties, the session, the call.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
+from urllib.parse import unquote, urlsplit
 
 from pyhudi.errors import HudiError, OptionError
 from pyhudi.spec.config.config_keys import concerns_table
-from pyhudi.spec.options import resolve, same_key
+from pyhudi.spec.options import merge_options, resolve, same_key
 
 VARIABLE: Final = "HUDI_CONF_DIR"
+_SPARK_VARIABLES: Final = {"SPARK_CONF_DIR": ".", "SPARK_HOME": "conf"}
 _FOLDER: Final = "/etc/hudi/conf"
 _NAME: Final = "hudi-defaults.conf"
 _INCLUDE: Final = "include"
+_LINE: Final = re.compile(r"(?P<key>[^\s=]+)(\s*=\s*|\s+)(?P<value>.*)")
 
 
 def default_options() -> dict[str, str]:
-    """Return the options of the defaults file, none when there is no such file.
+    """Return the options of the defaults files, none when there is no such file.
 
     Raises:
-        OptionError: a line is no option, or one that is unknown or not served; names file and line.
+        OptionError: a line is no option, or one that is unknown or not served; names file and line. Or HUDI_CONF_DIR names no folder of
+            this machine with the file.
     """
-    path = Path(os.environ.get(VARIABLE) or _FOLDER) / _NAME
+    return merge_options(*(_load(path, changed) for path in _paths() if (changed := _changed(path)) is not None))
+
+
+def _paths() -> tuple[Path, ...]:
+    for variable, folder in _SPARK_VARIABLES.items():
+        if os.environ.get(variable):
+            path = Path(os.environ[variable], folder, _NAME)
+            if _changed(path) is not None:
+                return (path,)
+            break
+    if not (stated := os.environ.get(VARIABLE)):
+        return (Path(_FOLDER, _NAME),)
+    uri = urlsplit(stated)
+    if uri.scheme not in ("", "file"):
+        raise OptionError(f"{VARIABLE} is {stated}, and only a folder of this machine is looked into: copy {_NAME} to one.")
+    named = Path(unquote(uri.path) if uri.scheme else stated, _NAME)
+    if _changed(named) is None:
+        raise OptionError(f"{VARIABLE} is {stated}, and there is no {_NAME} in it.")
+    return Path(_FOLDER, _NAME), named
+
+
+def _changed(path: Path) -> int | None:
     try:
-        changed = path.stat().st_mtime_ns
+        return path.stat().st_mtime_ns
     except (FileNotFoundError, NotADirectoryError):
-        if os.environ.get(VARIABLE):
-            raise OptionError(f"{VARIABLE} is {os.environ[VARIABLE]}, and there is no {_NAME} in it.") from None
-        return {}
-    return dict(_load(path, changed))
+        return None
 
 
 def default_write_options() -> dict[str, str]:
@@ -53,24 +78,25 @@ def default_table_options(*stated: str) -> dict[str, str]:
 
 
 @lru_cache(maxsize=8)
-def _load(path: Path, changed: int) -> tuple[tuple[str, str], ...]:  # noqa: ARG001 - a file that changed is read again
-    return tuple(dict(_lines(path, ())).items())
+def _load(path: Path, changed: int) -> Mapping[str, str]:  # noqa: ARG001 - a file that changed is read again
+    return MappingProxyType(dict(_lines(path, ())))
 
 
 def _lines(path: Path, above: tuple[Path, ...]) -> Iterator[tuple[str, str]]:
     if path in above:
         raise OptionError(f"{path} includes itself.")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise OptionError(f"{path} cannot be read: {error}") from error
     for number, line in enumerate(text.splitlines(), start=1):
         stated = line.strip()
         if not stated or stated.startswith("#"):
             continue
-        name, value = _split(stated)
-        if not value and "=" not in stated:
+        parts = _LINE.fullmatch(stated)
+        if parts is None:
             raise OptionError(f"{path}, line {number}: '{stated}' is no option; write key=value.")
+        name, value = parts["key"], parts["value"]
         if name == _INCLUDE:
             yield from _lines(path.parent / value, (*above, path))
             continue
@@ -79,9 +105,3 @@ def _lines(path: Path, above: tuple[Path, ...]) -> Iterator[tuple[str, str]]:
         except HudiError as error:
             raise OptionError(f"{path}, line {number}: {error}") from error
         yield name, value
-
-
-def _split(line: str) -> tuple[str, str]:
-    """Return key and value of a line: parted by its first `=`, by blanks when it has none."""
-    name, _, value = line.partition("=") if "=" in line else line.replace("\t", " ").partition(" ")
-    return name.strip(), value.strip()

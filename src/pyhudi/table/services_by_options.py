@@ -23,8 +23,9 @@ from pyhudi.service.service_executor import Service
 from pyhudi.spec.config.concurrency_keys import MODE
 from pyhudi.spec.config.config_keys import concerns_table
 from pyhudi.spec.instant import Action
-from pyhudi.spec.options import Options, resolve
+from pyhudi.spec.options import Options, merge_options, resolve
 from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.defaults_file import default_write_options
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.load_timeline import load_timeline
@@ -34,7 +35,7 @@ from pyhudi.write.options.validate_options import check_agreement
 
 
 def service_options(storage: Storage, options: Mapping[str, str] | None) -> Options:
-    """Return the options of a service's call.
+    """Return the options of a service's call, and those of `hudi-defaults.conf`.
 
     Raises:
         OptionError: one is of no effect or wrong, or contradicts the table, as another table's name and a mode for buckets do.
@@ -46,7 +47,7 @@ def service_options(storage: Storage, options: Mapping[str, str] | None) -> Opti
         ...
         pyhudi.errors.OptionError: hoodie.table.name=u contradicts table trips, whose .hoodie/hoodie.properties says ...
     """
-    resolved = resolve(options or {})
+    resolved = resolve(merge_options(default_write_options(), options or {}))
     if any(concerns_table(name) for name in resolved.given):
         check_agreement(resolved, TableConfig(load_properties(storage)))
     if resolved.get(MODE) is not None:

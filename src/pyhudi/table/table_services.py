@@ -24,7 +24,6 @@ from pyhudi.service.service_engine import Progress, service_runner
 from pyhudi.service.service_executor import ServiceRequest
 from pyhudi.service.table_service import ServiceMode
 from pyhudi.spec.arguments import check_strings
-from pyhudi.spec.options import resolve
 from pyhudi.sync import SyncResult, sync_table
 from pyhudi.table.maintenance.rewrite_services import RewriteServices
 from pyhudi.table.services_by_options import cleaning, service_options
@@ -191,4 +190,4 @@ class Services(RewriteServices):
             ...
             pyhudi.errors.CatalogError: no Hive metastore answers (hoodie.datasource.hive_sync.metastore.uris): ...
         """
-        return sync_table(self.storage, resolve(options or {}))
+        return sync_table(self.storage, service_options(self.storage, options))

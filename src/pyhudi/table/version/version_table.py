@@ -37,9 +37,10 @@ from pyhudi.service.upgrade import (
     name_indexes,
     plan_change,
 )
-from pyhudi.spec.options import resolve
+from pyhudi.spec.options import merge_options, resolve
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.table.table_version import TableVersion
+from pyhudi.storage.defaults_file import default_write_options
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.open_table import OpenTable
@@ -189,7 +190,7 @@ def compact_everything(
     storage: Storage, clock: Clock, ids: Ids, options: Mapping[str, str], engine: Engine | None, progress: Progress | None
 ) -> tuple[str, ...]:
     """Run what compactions are pending, and one of all log files that are left; return the requested times of those that ran."""
-    resolved = resolve({**options, **_EVERYTHING})
+    resolved = resolve(merge_options(default_write_options(), options, _EVERYTHING))
     service = Compaction(compaction_settings(resolved, clock.now().date()))
     done = serve(service, service_runner(storage, clock, ids, resolved, engine, progress), ServiceRequest())
     return tuple(one.instant for one in done if one.instant is not None)
