@@ -30,7 +30,8 @@ def enable_if_asked() -> None:
 
 
 def enable_every_session() -> None:
-    """Let each `SparkSession` that this process builds from now on speak Hudi, as if its builder had been given to `pyhudi.enable`.
+    """Let each `SparkSession` that this process builds, or makes of a `SparkContext`, from now on speak Hudi, as if its builder had been
+    given to `pyhudi.enable`.
 
     Spark Connect clients stay as they are. Harmless when done before.
     """
@@ -42,22 +43,31 @@ def enable_every_session() -> None:
 
 
 def _patch(module: ModuleType) -> None:
-    builder_class = module.SparkSession.Builder
-    original = builder_class.getOrCreate
-    if getattr(original, _MARK, False):
+    session_class = module.SparkSession
+    if getattr(session_class.Builder.getOrCreate, _MARK, False):
         return
+    _wrap(session_class.Builder, "getOrCreate", "build_session")
+    _wrap(session_class, "__init__", "construct_session")
+    context_class = getattr(sys.modules["pyspark"], "SparkContext", None)
+    if context_class is not None:
+        _wrap(context_class, "__init__", "construct_context")
+
+
+def _wrap(owner: type[Any], name: str, wrapper: str) -> None:
+    """Let a method of a class of PySpark be called by a function of `pyhudi.sql.enable`, which is imported when it is needed."""
+    original = getattr(owner, name)
 
     @wraps(original)
-    def get_or_create(builder: Any) -> Any:
+    def method(target: Any, *arguments: Any, **named: Any) -> Any:
         try:
-            start = importlib.import_module("pyhudi.sql.enable").start_enabled
+            call = getattr(importlib.import_module("pyhudi.sql.enable"), wrapper)
         except ImportError:  # of an older PySpark
             importlib.import_module("pyhudi.spark.pyspark_release").check_pyspark("pyhudi")
             raise
-        return start(builder, lambda: original(builder))
+        return call(original, target, *arguments, **named)
 
-    setattr(get_or_create, _MARK, True)
-    builder_class.getOrCreate = get_or_create
+    setattr(method, _MARK, True)
+    setattr(owner, name, method)
 
 
 class _SessionImportHook(importlib.abc.MetaPathFinder):

@@ -45,6 +45,13 @@ print([row.rider for row in spark.table("t").collect()], sys.argv[2:], __name__)
 if len(sys.argv) > 2:
     sys.exit(7)
 """
+#: The same, with the context that jobs of older releases and of AWS Glue begin with.
+CONTEXT_SCRIPT = (
+    "from pyspark import SparkConf, SparkContext\n"
+    f'settings = [("spark.sql.extensions", "{EXTENSION}"), ("spark.kryo.registrator", "{REGISTRATOR}")]\n'
+    "context = SparkContext(conf=SparkConf().setAll(settings))\n"
+    + SCRIPT.replace(SCRIPT[SCRIPT.index("spark = (") : SCRIPT.index("rows =")], "spark = SparkSession(context)\n")
+)
 
 
 def run(command: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -72,9 +79,10 @@ def test_script_that_does_not_call_enable(tmp_path: Path) -> None:
 
 
 def test_submitted_script(tmp_path: Path) -> None:
-    flags = ["--master", "local[1]", "--packages", BUNDLE, "--conf", f"spark.kryo.registrator={REGISTRATOR}"]
+    (tmp_path / "job.py").write_text(CONTEXT_SCRIPT)
+    flags = ["--master", "local[1]", "--packages", BUNDLE, "--conf", f"spark.serializer={KRYO}"]
     submit = "from pyhudi.__main__ import submit; submit()"
-    answer = run([sys.executable, "-c", submit, *flags, "script.py", str(tmp_path / "t")], tmp_path)
+    answer = run([sys.executable, "-c", submit, *flags, "job.py", str(tmp_path / "t")], tmp_path)
     assert answer.stdout.splitlines()[-1:] == ["['rider-B'] [] __main__"], answer.stderr
     assert answer.returncode == 0
 

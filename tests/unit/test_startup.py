@@ -20,8 +20,8 @@ class SparkSession:
             return "plain"
 """
 SQL_ENABLE = """
-def start_enabled(builder, original):
-    return "enabled " + original()
+def build_session(original, builder):
+    return "enabled " + original(builder)
 """
 
 

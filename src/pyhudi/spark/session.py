@@ -89,7 +89,7 @@ def start_enabled(builder: SparkSession.Builder, original: Callable[[], SparkSes
     check_pyspark("pyhudi.enable")
     if asks_for_connect(builder):
         raise UnsupportedError(_CONNECT)
-    with settings_without_jar(builder), naming_start_failures():
+    with settings_without_jar(builder._options), naming_start_failures():  # noqa: SLF001 - PySpark has no public name for them
         session = original()
     return enable(session, sql)
 
@@ -165,7 +165,7 @@ def _new_session(session: SparkSession, original: Hook) -> SparkSession:
 
 def _get_or_create(builder: SparkSession.Builder, original: Hook) -> SparkSession:
     """Let the session that takes the place of a stopped one be enabled before any other of its application is asked about."""
-    with settings_without_jar(builder):
+    with settings_without_jar(builder._options):  # noqa: SLF001
         session: SparkSession = original(builder)
     is_enabled(session)
     return session

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from inspect import signature
+from typing import Any, Final, TypeVar
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from pyhudi.spark import session
 from pyhudi.spark.catalog import catalog_functions
 from pyhudi.spark.enabled_sessions import is_enabled
+from pyhudi.spark.options.start_settings import conf_without_jar
 from pyhudi.sql import dispatch
 
 Target = TypeVar("Target", SparkSession, SparkSession.Builder)
+#: The positional arguments of a session with which PySpark gives that of the JVM.
+_OF_THE_JVM: Final = 2
 
 
 def enable(target: Target) -> Target:
@@ -40,12 +45,28 @@ def enable(target: Target) -> Target:
     return session.enable(target, dispatch.run)
 
 
-def start_enabled(builder: SparkSession.Builder, original: Callable[[], SparkSession]) -> SparkSession:
+def build_session(original: Callable[[SparkSession.Builder], SparkSession], builder: SparkSession.Builder) -> SparkSession:
     """Return what a builder gives by its method `original`, enabled; a Spark Connect client as it is."""
     if session.asks_for_connect(builder):
-        return original()
+        return original(builder)
     catalog_functions.install(is_enabled)
-    return session.start_enabled(builder, original, dispatch.run)
+    return session.start_enabled(builder, lambda: original(builder), dispatch.run)
+
+
+def construct_session(original: Callable[..., None], target: SparkSession, *arguments: Any, **named: Any) -> None:
+    """Construct a session of a context by its method `original`, and enable it. PySpark gives the JVM's session with each further object of
+    one that exists.
+    """
+    original(target, *arguments, **named)
+    if len(arguments) < _OF_THE_JVM and named.get("jsparkSession") is None:
+        enable(target)
+
+
+def construct_context(original: Callable[..., None], context: SparkContext, *arguments: Any, **named: Any) -> None:
+    """Construct a context by its method `original`, without the settings that ask for Apache Hudi's jar."""
+    call = signature(original).bind(context, *arguments, **named)
+    with conf_without_jar(call.arguments.get("conf")) as call.arguments["conf"]:
+        original(*call.args, **call.kwargs)
 
 
 def disable(target: Target) -> Target:

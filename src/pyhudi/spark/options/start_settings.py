@@ -40,13 +40,12 @@ _GATEWAY_PORT: Final = "PYSPARK_GATEWAY_PORT"
 
 
 @contextmanager
-def settings_without_jar(builder: SparkSession.Builder) -> Iterator[None]:
-    """While it lasts, a session that the builder starts is not told to load Apache Hudi's jar; each removal is logged.
+def settings_without_jar(options: dict[str, str]) -> Iterator[None]:
+    """While it lasts, a session that is started with a builder's options is not told to load Apache Hudi's jar; each removal is logged.
 
-    The builder itself keeps its options for good without the jar, the environment gets its own back. Where Spark runs already, only the
-    builder's options reach a session.
+    The options themselves are changed for good, the environment gets its own back. Where Spark runs already, only the options reach a
+    session.
     """
-    options = builder._options  # noqa: SLF001 - PySpark has no public name for them
     is_running = SparkContext._active_spark_context is not None  # noqa: SLF001 - PySpark has no public name for it
     inherited = {} if is_running else _inherited_settings()
     changed, removals = changed_settings({**inherited, **options})
@@ -66,6 +65,15 @@ def settings_without_jar(builder: SparkSession.Builder) -> Iterator[None]:
         yield
     finally:
         os.environ[_SUBMIT_ARGS] = submit_text
+
+
+@contextmanager
+def conf_without_jar(conf: SparkConf | None) -> Iterator[SparkConf | None]:
+    """While it lasts, a context that is started with what it gives is not told to load Apache Hudi's jar either."""
+    stated = dict(conf.getAll()) if conf is not None else {}
+    options = dict(stated)
+    with settings_without_jar(options):
+        yield conf if options == stated else SparkConf().setAll(list(options.items()))
 
 
 def remove_from_session(session: SparkSession) -> None:
