@@ -348,6 +348,19 @@ def test_a_copy_on_write_table_with_log_files_is_not_written(tmp_path: Path, ver
     assert rows(table) == sorted([*before, repr(ride(9, 30))])
 
 
+def test_log_files_of_a_planned_clustering_are_named_by_changes_of_version_and_type(tmp_path: Path) -> None:
+    """No compaction merges them, so that the table cannot change before the clustering is run or rolled back."""
+    table = make(tmp_path, "MERGE_ON_READ", 8)
+    (planned,) = table.services.cluster(mode="schedule")
+    before = rows(table)
+    for change in (lambda: table.services.upgrade(9), lambda: table.services.change_type("COW")):
+        with pytest.raises(ConflictError, match=rf"cannot be compacted: clustering {planned.instant} is planned .* try again"):
+            change()
+    table.services.cluster(planned.instant)
+    table.services.upgrade(9)
+    assert rows(HudiTable.open(tmp_path / "t")) == before
+
+
 def test_a_table_that_was_downgraded_does_not_go_back_to_log_files_of_later_versions(tmp_path: Path) -> None:
     """Version 6 names log files for the base file: a new one would come before those of the later version, and be undone by them."""
     table = HudiTable.create(

@@ -45,6 +45,7 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.table.open_table import OpenTable
 from pyhudi.timeline.clock import Clock
+from pyhudi.timeline.pending_clustering import clustered_groups
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.locked_table import LockedTable, locked_table
 from pyhudi.write.options.non_blocking import check_mode
@@ -197,13 +198,26 @@ def compact_everything(
 
 
 def has_logs(table: LockedTable) -> bool:
-    """Tell whether rows of the table are in log files, or a compaction is pending."""
+    """Tell whether rows of the table are in log files, or a compaction is pending.
+
+    Raises:
+        ConflictError: a planned clustering holds a file group with log files, which no compaction merges.
+    """
     if not table.config.is_merge_on_read:
         return False
     if pending_compactions(table.timeline):
         return True
     view = open_view(table.storage, table.config, table.timeline)
-    return any(file_slice.logs for path in view.partition_paths() for file_slice in view.latest_slices(path))
+    groups = [file_slice.group for path in view.partition_paths() for file_slice in view.latest_slices(path) if file_slice.logs]
+    planned = clustered_groups(table.storage, table.config, table.timeline)
+    if held := [group for group in groups if group in planned]:
+        requested = planned[held[0]].requested
+        raise ConflictError(
+            f"table {table.storage.uri} has rows in log files of partition '{held[0].partition_path}' that cannot be compacted: clustering"
+            f" {requested} is planned and holds file group {held[0].file_id}. Run it, table.services.cluster('{requested}'), or roll it"
+            f" back, table.services.rollback('{requested}'), and try again."
+        )
+    return bool(groups)
 
 
 def _rebuild_metadata_table(storage: Storage, clock: Clock, ids: Ids, wait_s: float) -> None:
