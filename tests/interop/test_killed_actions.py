@@ -28,10 +28,10 @@ CASES = [
 FAST = [("MERGE_ON_READ", 9, "compact", "files"), ("COPY_ON_WRITE", 9, "clean", "deleted")]
 #: What lets Apache Hudi go on with a service after its write.
 CONTINUES = {
-    "upsert": {},
+    "upsert": {"hoodie.clean.automatic": "false"},
     "clean": CLEAN,
-    "compact": {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "1"},
-    "cluster": {"hoodie.clustering.inline": "true", "hoodie.clustering.inline.max.commits": "1"},
+    "compact": {"hoodie.clean.automatic": "false", "hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "1"},
+    "cluster": {"hoodie.clean.automatic": "false", "hoodie.clustering.inline": "true", "hoodie.clustering.inline.max.commits": "1"},
 }
 
 
@@ -41,7 +41,7 @@ def test_apache_hudi_goes_on_after_a_process_that_died_in_each_phase(
 ) -> None:
     table_type, version, action, phase = case
     path, model = tmp_path / "t", Model()
-    kind = Kind("killed", table_type=table_type, version=version, options={} if action == "clean" else {"hoodie.clean.automatic": "false"})
+    kind = Kind("killed", table_type=table_type, version=version)
     kind.create(path)
     for amount in range(4):
         HudiTable.open(path).upsert(model.upsert(trips(0, 6, amount=amount)), options=NO_SERVICES)

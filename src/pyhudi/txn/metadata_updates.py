@@ -39,15 +39,17 @@ def find_metadata_table(table: LockedTable) -> MetadataTableState:
     Raises:
         LockLostError: something looks unfinished, and the lock excludes others no more.
     """
-
-    def is_at_work(requested: str) -> bool:
-        return is_alive(table.storage, requested, table.clock, table.heartbeats)
-
-    others = OtherWriters(functools.partial(check_locked_before_repair, table), is_at_work)
-    state = find_state(table.storage, table.config, table.timeline, sources_of(table), others)
+    state = find_state(table.storage, table.config, table.timeline, sources_of(table), _others(table))
     if state.mdt is not None:
         keep_times_apart(table, state.mdt)
     return state
+
+
+def _others(table: LockedTable) -> OtherWriters:
+    def is_at_work(requested: str) -> bool:
+        return is_alive(table.storage, requested, table.clock, table.heartbeats)
+
+    return OtherWriters(functools.partial(check_locked_before_repair, table), is_at_work)
 
 
 def keep_times_apart(table: LockedTable, mdt: MetadataWriterTable) -> None:
@@ -89,10 +91,11 @@ def prepare_metadata_table(
         history: that of the schema, if the table keeps one: older files may call columns otherwise.
 
     Raises:
+        LockLostError: something looks unfinished, and the lock excludes others no more.
         StorageError: the storage failed; the action must not begin.
     """
-    schema = _columns(schema_json, history)
-    config, in_step = prepare(table.storage, table.config, table.timeline, schema, sources_of(table), settings, state)
+    schema, sources = _columns(schema_json, history), sources_of(table)
+    config, in_step = prepare(table.storage, table.config, table.timeline, schema, sources, settings, state, _others(table))
     return replace(table, config=config), in_step
 
 

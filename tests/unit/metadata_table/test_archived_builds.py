@@ -7,6 +7,7 @@ import pytest
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.storage.memory_storage import MemoryStorage
 from pyhudi.table.hudi_table import HudiTable
+from tests.not_none import not_none
 from tests.unit.crash.tables import Driver
 from tests.unit.metadata_table.replays import metadata_table
 
@@ -40,6 +41,20 @@ def test_commits_that_an_archived_build_has_listed_are_known(version: str, build
     assert built.missing_instants == ()
     after.write(storage, Operation.UPSERT, [{"id": 1, "city": "oslo", "value": 9}])
     assert {one.requested for one in built.timeline.completed()} <= {one.requested for one in metadata_table(storage).timeline.completed()}
+
+
+def test_a_build_that_took_the_time_of_an_archived_one_is_another_action() -> None:
+    """Apache Hudi builds a partition at the first time that is free on the active timeline."""
+    storage, _ = archived_table("9", 3)
+    folder, first = ".hoodie/metadata/.hoodie/timeline", "0" * 17
+    last = metadata_table(storage).timeline.completed()[-1]
+    completed = f"{folder}/{first}_{int(not_none(last.completed)) + 1}.deltacommit"
+    for path in (f"{folder}/{first}.deltacommit.requested", f"{folder}/{first}.deltacommit.inflight"):
+        storage.create(path, b"")
+    storage.create(completed, storage.read(f"{folder}/{last.requested}_{last.completed}.deltacommit"))
+    HudiTable(storage).services.archive(options={"hoodie.keep.min.commits": "20", "hoodie.keep.max.commits": "30"})
+    assert storage.stat(completed) is not None
+    assert storage.stat(f"{folder}/{first}.deltacommit.requested") is not None
 
 
 @pytest.mark.parametrize("damaged", ["manifest_1", "00000000000000000_00000000000000002_0.parquet"])

@@ -341,6 +341,23 @@ def test_a_record_that_a_live_writer_has_begun_in_the_metadata_table_stays(table
     assert rows_of(table) == [ride(1, value=7), ride(2), ride(3, city="rome", value=5)]
 
 
+def test_a_record_that_a_live_writer_has_begun_stays_when_a_clustering_completes(table: HudiTable) -> None:
+    mdt = FolderStorage(table.storage, ".hoodie/metadata")
+
+    def cluster() -> None:
+        (pending,) = load_timeline(table.storage, table.config).pending()
+        records = [f"{table.config.timeline_path}/{pending.requested}.deltacommit.{state}" for state in ("requested", "inflight")]
+        for path in records:
+            mdt.create(path, b"")
+        assert len(table.services.cluster(options=OCC)) == 1
+        assert [mdt.stat(path) is not None for path in records] == [True, True]
+        for path in records:
+            mdt.delete(path)
+
+    with pytest.raises(WriteConflictError, match="completed first"):
+        beside(table, cluster).upsert([ride(1, value=7)], options=OCC)
+
+
 def test_a_record_whose_write_begins_after_the_timeline_was_read_stays(table: HudiTable) -> None:
     """A writer of Apache Hudi may begin both between the two timelines that are read."""
     time = not_none(load_timeline(table.storage, table.config).last_completed()).requested

@@ -24,7 +24,7 @@ from pyhudi.metadata_table.indexes.index_kind import PartitionKind
 from pyhudi.metadata_table.indexes.index_kinds import kind_of, with_kinds
 from pyhudi.metadata_table.lifecycle.metadata_sync import MetadataSync
 from pyhudi.metadata_table.lifecycle.missing_definitions import without_lost_definitions
-from pyhudi.metadata_table.lifecycle.open_for_write import MetadataTableState, find_state
+from pyhudi.metadata_table.lifecycle.open_for_write import NO_OTHERS, MetadataTableState, OtherWriters, find_state
 from pyhudi.metadata_table.lifecycle.orphaned_partitions import delete_forgotten
 from pyhudi.metadata_table.read.writer_table import FOLDER, MetadataWriterTable, TimeAndIds, create_metadata_table
 from pyhudi.metadata_table.write.inflight import check_laid_out, pending_builds
@@ -47,6 +47,7 @@ def prepare(
     sources: TimeAndIds,
     settings: MetadataSettings = DEFAULTS,
     state: MetadataTableState | None = None,
+    others: OtherWriters = NO_OTHERS,
 ) -> tuple[TableConfig, MetadataSync | None]:
     """Return the table's properties, and the table with a metadata table that knows all completed actions; None when metadata tables are
     disabled.
@@ -61,6 +62,7 @@ def prepare(
         sources: of time and chance.
         settings: what options want; by default Apache Hudi's defaults.
         state: what `find_state` found of it before, if that was called.
+        others: what `find_state` is to know of the other writers, if it was not called.
 
     Raises:
         UnsupportedError: it has indexes that this release does not write, or one that another process has begun to build just now.
@@ -70,7 +72,7 @@ def prepare(
     config = _without_stale(storage, config, timeline, sources)
     if not _shall_be(config, settings):
         return (drop_metadata_table(storage, config, sources) if config.metadata_partitions else config), None
-    state = state or find_state(storage, config, timeline, sources)
+    state = state or find_state(storage, config, timeline, sources, others)
     mdt = None if state.trouble else state.mdt
     if mdt is None and (pending := _must_complete_first(config, timeline)):
         _log.warning("the metadata table of %s is built when %s is complete: %s", storage.uri, pending, state.trouble)

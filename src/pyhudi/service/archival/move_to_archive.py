@@ -32,19 +32,24 @@ _REPLACING = frozenset({Action.REPLACE_COMMIT, Action.CLUSTERING})
 
 
 def drop_archived(storage: Storage, config: TableConfig, timeline: Timeline) -> bool:
-    """Delete the files of active instants that are archived already, and tell whether there were any."""
-    oldest = next((one.requested for one in timeline.completed()), None)
-    if oldest is None:
+    """Delete the files of active instants that are archived already, and tell whether there were any.
+
+    An instant with the requested time of an archived one that completed at another time is another action: Apache Hudi builds partitions of
+    the metadata table at times from the year 0 on, and takes those again that are in the archive.
+    """
+    active = timeline.completed()
+    if not active:
         return False
-    archived = archived_lately(storage, config) if config.layout == 1 else _archived(storage, config, oldest)
-    both = [one for one in timeline.completed() if (one.requested, archived_action(one.action)) in archived]
+    if config.layout == 1:
+        lately = archived_lately(storage, config)
+        both = [one for one in active if (one.requested, archived_action(one.action)) in lately]
+    else:
+        history = History(storage, config, read_rows).instants(since=active[0].requested)
+        archived = {(one.requested, one.action, one.completed) for one in history}
+        both = [one for one in active if (one.requested, archived_action(one.action), _completed(timeline, one)) in archived]
     if both:
         _delete(storage, _files(storage, config), both)
     return bool(both)
-
-
-def _archived(storage: Storage, config: TableConfig, oldest: str) -> frozenset[_Key]:
-    return frozenset((one.requested, one.action) for one in History(storage, config, read_rows).instants(since=oldest))
 
 
 def move_to_archive(storage: Storage, config: TableConfig, timeline: Timeline, instants: Sequence[Instant], merge: MergeLimits) -> None:
@@ -75,11 +80,15 @@ def _entries(storage: Storage, config: TableConfig, timeline: Timeline, files: _
 
 
 def _row(storage: Storage, config: TableConfig, timeline: Timeline, instant: Instant, states: Iterable[Instant]) -> ArchivedRow:
-    completed = instant.completed or timeline.completion_time(instant.requested)
+    completed = _completed(timeline, instant)
     if instant.action is Action.RESTORE:
         return row_of_restore(storage, config, instant, completed)
     metadata = read_bytes(storage, config, instant) or None
     return ArchivedRow(instant.requested, completed, instant.action.value, metadata, _plan(storage, config, states))
+
+
+def _completed(timeline: Timeline, instant: Instant) -> str | None:
+    return instant.completed or timeline.completion_time(instant.requested)
 
 
 def _plan(storage: Storage, config: TableConfig, states: Iterable[Instant]) -> bytes | None:
