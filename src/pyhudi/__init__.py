@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from pyhudi.table.inspect.file_status import FileHistory
     from pyhudi.table.repair.repair_result import (
         CleanFilesRepair,
+        DanglingFilesRepair,
         DeduplicationResult,
         PartitionRepair,
         PlanRepair,
@@ -71,6 +72,7 @@ __all__ = [
     "CommitCallbackMessage",
     "CompactionResult",
     "CustomLockProvider",
+    "DanglingFilesRepair",
     "DeduplicationResult",
     "FileHistory",
     "HudiTable",
@@ -129,6 +131,7 @@ _MODULES = {
     "CommitCallbackMessage": "pyhudi.service.reporting.commit_callback",
     "CompactionResult": "pyhudi.service.compaction.compaction_result",
     "CustomLockProvider": "pyhudi.locks.custom_lock",
+    "DanglingFilesRepair": "pyhudi.table.repair.repair_result",
     "DeduplicationResult": "pyhudi.table.repair.repair_result",
     "FileHistory": "pyhudi.table.inspect.file_status",
     "HudiTable": "pyhudi.table.hudi_table",

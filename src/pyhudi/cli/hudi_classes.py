@@ -14,6 +14,7 @@ COMMANDS: Final = {
     f"{_UTILITIES}HoodieTTLJob": ("ttl",),
     f"{_UTILITIES}HoodieIndexer": ("index",),
     f"{_UTILITIES}HoodieDropPartitionsTool": ("drop-partitions",),
+    f"{_UTILITIES}HoodieRepairTool": ("repair", "dangling-files"),
     f"{_UTILITIES}HoodieMetadataTableValidator": ("validate",),
     f"{_UTILITIES}HoodieDataTableValidator": ("validate",),
     f"{_UTILITIES}streamer.HoodieStreamer": ("bootstrap",),

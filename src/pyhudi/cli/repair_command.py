@@ -1,7 +1,7 @@
-"""`repair`: partition metafiles, table properties, files of cleans, duplicate rows, runs that died.
+"""`repair`: partition metafiles, table properties, files of cleans, duplicate rows, runs that died, files that no commit names.
 
 Rules: `RepairsCommand` (`repair deduplicate`, `repair addpartitionmeta`, `repair migrate-partition-meta`, `repair overwrite-hoodie-props`,
-`repair corrupted clean files`). Unlike there, a repair runs unless `--dry-run` is given.
+`repair corrupted clean files`), and `HoodieRepairTool`. Unlike there, a repair runs unless `--dry-run` is given.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pyhudi.cli.service_command import TableResult, table_command
 from pyhudi.cli.shared.command_group import CommandGroup
 from pyhudi.cli.shared.error_report import path_argument
 from pyhudi.cli.shared.options_text import pairs
+from pyhudi.errors import UsageError
 from pyhudi.kernels.merge.retained_rows import DuplicateRule
 from pyhudi.storage.named_files import read_named_file
 from pyhudi.storage.open_storage import open_storage
@@ -63,6 +64,15 @@ def _plan(table: HudiTable, _: Mapping[str, str], values: Mapping[str, Any]) -> 
     )
 
 
+def _dangling(table: HudiTable, _: Mapping[str, str], values: Mapping[str, Any]) -> Sequence[TableResult]:
+    dry_run, backup, bounds = values["dry_run"] or values["mode"] == "dry_run", values["backup"], (values["start"], values["end"])
+    if values["mode"] != "undo":
+        return (table.services.remove_dangling_files(*bounds, backup=backup, dry_run=dry_run),)
+    if backup is None or any(bounds):
+        raise UsageError("--mode undo takes --backup-path, the folder that the repair named, and restores all its files: give that alone")
+    return (table.services.restore_dangling_files(backup, dry_run=dry_run),)
+
+
 _NO_PARTITIONS: Final = "there are no partitions"
 repair.add_command(
     table_command(
@@ -104,6 +114,29 @@ repair.add_command(
             click.Option(["--allow-empty"], is_flag=True, help="The plan may lose all its slices."),
         ),
         nothing="all base files of the plan are readable",
+    )
+)
+repair.add_command(
+    table_command(
+        "dangling-files",
+        "Remove data files that no commit names from the table at PATH, after they were copied to a folder.",
+        _dangling,
+        flags=(
+            click.Option(
+                ["--mode", "-m", "mode"],
+                type=click.Choice(["dry_run", "repair", "undo"], case_sensitive=False),
+                default="repair",
+                show_default=True,
+                help="undo copies the files back.",
+            ),
+            click.Option(["--start-instant-time", "-si", "start"], help="The first instant whose files are looked at."),
+            click.Option(["--end-instant-time", "-ei", "end"], help="The last one."),
+            click.Option(
+                ["--backup-path", "-bp", "backup"],
+                metavar="FOLDER",
+                help="An empty or new folder for the copies.  [default: one in the folder for temporary files]",
+            ),
+        ),
     )
 )
 repair.add_command(

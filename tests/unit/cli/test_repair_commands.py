@@ -55,6 +55,21 @@ def test_each_repair_has_a_dry_run_and_json(table: HudiTable, tmp_path: Path) ->
     assert not (tmp_path / ".hoodie").exists()
 
 
+def test_dangling_files_are_removed_and_restored_by_the_flags_of_hudis_class(table: HudiTable, tmp_path: Path) -> None:
+    path, backup = table.storage.uri, str(tmp_path / "copies")
+    name = next(file.name for file in table.storage.list("oslo") if file.name.endswith(".parquet"))
+    stray = f"oslo/{name.rpartition('_')[0]}_20991231000000000.parquet"
+    table.storage.create(stray, table.storage.read(f"oslo/{name}"))
+    arguments = ("HoodieRepairTool", "--base-path", path, "-bp", backup)
+    assert f"would be copied in {backup}\n  {stray}" in run(*arguments, "--mode", "dry_run").output.replace("file://", "")
+    assert run(*arguments, "-m", "repair", "-ei", "2098").output == "no file is dangling\n"
+    assert json.loads(run(*arguments, "-m", "repair", "-si", "2099", "--json").output)["files"] == [stray]
+    assert table.storage.stat(stray) is None
+    assert run("HoodieRepairTool", "-sp", path, "-m", "undo").exit_code == 2
+    assert run(*arguments, "--mode", "undo").exit_code == 0
+    assert table.storage.stat(stray) is not None
+
+
 def test_validation_ends_with_what_it_found(table: HudiTable) -> None:
     path = table.storage.uri
     assert run("validate", path, "--rows").output == "no problem\n"

@@ -13,7 +13,7 @@ from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.merge.custom import register_merger
 from pyhudi.merge.partial_update import Record
 from pyhudi.table.hudi_table import HudiTable
-from tests.unit.table.tables import make_table
+from tests.unit.table.tables import make_table, ride
 
 MODEL = "org.apache.hudi.common.model."
 PARTIAL, NON_DEFAULTS = MODEL + "PartialUpdateAvroPayload", MODEL + "OverwriteNonDefaultsWithLatestAvroPayload"
@@ -222,6 +222,12 @@ def test_a_write_with_another_class_than_the_tables_is_refused() -> None:
     table = table_of("COPY_ON_WRITE", {"payloadClass": PARTIAL})
     with pytest.raises(OptionError, match="contradicts table"):
         table.upsert(data(FIRST), options={"payloadClass": NON_DEFAULTS})
+
+
+def test_a_write_with_a_class_to_a_table_without_one_is_refused() -> None:
+    table = make_table()
+    with pytest.raises(OptionError, match=r"hoodie\.properties has no hoodie\.compaction\.payload\.class\. To delete the rows"):
+        table.upsert([ride(1)], options={"payloadClass": "org.apache.hudi.common.model.EmptyHoodieRecordPayload"})
 
 
 def test_an_index_that_would_move_rows_away_from_their_earlier_versions_is_refused() -> None:

@@ -26,8 +26,8 @@ from pyhudi.service.deduplication.deduplication_service import Deduplication, co
 from pyhudi.service.deduplication.duplicate_slices import PartitionDuplicates, find_duplicates, slice_task
 from pyhudi.service.service_engine import Progress, ServiceRunner, service_runner
 from pyhudi.service.service_executor import cancel, run_one, schedule_one
-from pyhudi.storage.open_storage import open_storage
 from pyhudi.storage.storage_protocol import Storage
+from pyhudi.table.repair.folder_outside import folder_outside
 from pyhudi.table.repair.repair_result import DeduplicationResult
 from pyhudi.table.services_by_options import service_options
 from pyhudi.timeline.clock import Clock
@@ -57,7 +57,7 @@ def deduplicate(storage: Storage, clock: Clock, ids: Ids, arguments: Deduplicati
     state = table_state(storage, clock, ids)
     if path not in FileSystemView(storage, state.config, state.timeline).partition_paths():
         raise UsageError(f"table {storage.uri} has no partition '{path}'; table.inspect.partitions() lists those there are")
-    output = None if arguments.output is None else _output(storage, arguments.output)
+    output = None if arguments.output is None else folder_outside(storage, arguments.output, "repaired files")
     context = context_of(state)
     duplicates = find_duplicates(state, context, path, rule, runner.merge_bytes)
     if output is not None:
@@ -102,22 +102,6 @@ def _write_copies(state: TableState, context: RecordContext, duplicates: Partiti
                 begin += batch.num_rows
             if writer is not None:
                 writer.close()
-
-
-def _output(storage: Storage, path: str) -> Storage:
-    """Return the folder for copies.
-
-    Raises:
-        UsageError: it is in the table, or not empty.
-    """
-    output = open_storage(path)
-    if f"{output.uri}/".startswith(f"{storage.uri}/"):
-        raise UsageError(
-            f"the folder for repaired files, {output.uri}, is in table {storage.uri}, whose files they are not: name another one"
-        )
-    if output.list(""):
-        raise UsageError(f"the folder for repaired files, {output.uri}, is not empty: name another one")
-    return output
 
 
 def _rule(name: str) -> DuplicateRule:

@@ -71,6 +71,30 @@ class CleanFilesRepair(ShownResult):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class DanglingFilesRepair(ShownResult):
+    """Data files that no commit names.
+
+    Attributes:
+        state: `planned` (a dry run), `completed`, `restored`, or `nothing to do`.
+        files: their paths in the table.
+        size: of all of them, in bytes.
+        backup: the folder with their copies; None where there are none.
+    """
+
+    state: str
+    files: tuple[str, ...]
+    size: int
+    backup: str | None
+
+    def __str__(self) -> str:
+        """Say in a few lines which files are removed or restored."""
+        if not self.files:
+            return "no file is dangling"
+        verb = {"planned": "would be copied", "completed": "removed, with copies", "restored": "restored from copies"}[self.state]
+        return f"{len(self.files)} files of {self.size} bytes {verb} in {self.backup}" + "".join(f"\n  {path}" for path in self.files)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class PlanRepair(ShownResult):
     """A file whose slice was, or would be, taken out of the plan of a clustering.
 

@@ -9,8 +9,8 @@ from pyhudi.engine.engine_protocol import Engine
 from pyhudi.engine.local_engine import LocalEngine
 from pyhudi.progress import progress_bar
 from pyhudi.service.service_engine import Progress
-from pyhudi.table.repair.audit_services import AuditServices
 from pyhudi.table.repair.clustering_plan_repair import PlanRepairRequest, repair_clustering_plan
+from pyhudi.table.repair.dangling_services import DanglingFileServices
 from pyhudi.table.repair.deduplicate import DeduplicationArguments, deduplicate
 from pyhudi.table.repair.empty_clean_files import remove_empty_clean_files
 from pyhudi.table.repair.overwrite_properties import overwrite_properties
@@ -20,7 +20,7 @@ from pyhudi.txn.locked_table import locked_table
 
 
 @dataclass(frozen=True, slots=True)
-class RepairServices(AuditServices):
+class RepairServices(DanglingFileServices):
     """Repairs of one table.
 
     Example:

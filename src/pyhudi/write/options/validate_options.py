@@ -64,9 +64,10 @@ def check_agreement(options: Options, config: TableConfig) -> None:
         if line == keys.PAYLOAD_CLASS and (payload := PAYLOADS.get(stated or "")) is not None and payload.is_plain:
             continue  # the mode is recorded in the table configuration
         if stated is not None and line in stored and _differ(line, stated, stored[line]):
+            line_says = f"says {line}={stored[line]}" if stored[line] else f"has no {line}"
             raise OptionError(
-                f"{option}={stated} contradicts table {config.name}, whose .hoodie/hoodie.properties says"
-                f" {line}={stored[line]}. {_advice(option, stated, stored[line])}"
+                f"{option}={stated} contradicts table {config.name}, whose .hoodie/hoodie.properties {line_says}."
+                f" {_advice(option, stated, stored[line])}"
             )
 
 
