@@ -55,8 +55,12 @@ class LocalStorage:
     root: str
 
     def __post_init__(self) -> None:
-        """Make the root absolute, because a task in another process has another working folder."""
-        object.__setattr__(self, "root", str(Path(self.root).absolute()))
+        """Make the root absolute, because a task in another process has another working folder.
+
+        A `..` is resolved as the system does: with it a table would have several names, and a folder in it would not be known as such.
+        """
+        root = Path(self.root).absolute()
+        object.__setattr__(self, "root", str(root.resolve() if ".." in root.parts else root))
 
     @property
     def uri(self) -> str:

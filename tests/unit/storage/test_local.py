@@ -214,3 +214,12 @@ def test_listing_is_whole_while_other_files_come_and_go(tmp_path: Path) -> None:
         for writer in writers:
             writer.join()
     assert all("stays" in names for names in listings)
+
+
+def test_a_folder_has_one_name_however_its_parents_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a" / "deep").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "a" / "deep")
+    monkeypatch.chdir(tmp_path / "a")
+    expected = LocalStorage(str(tmp_path / "a" / "t")).uri
+    for spelt in ("t", "./t", "deep/../t", "../a/t", f"{tmp_path}/a/deep/../t", f"{tmp_path}/link/../t"):
+        assert LocalStorage(spelt).uri == expected, spelt
