@@ -89,6 +89,19 @@ def test_the_write_operation_of_the_session_is_that_of_inserts_and_new_tables_to
     assert [row[1] for row in people(READ)] == ["ann again", "bob", "bob again", "cid"]
 
 
+def test_the_write_operation_in_the_properties_of_a_table_is_none_of_later_inserts(people):
+    """`saveAsTable` leaves it there; Apache Hudi does not look at it either."""
+    rows = people.session.sql("SELECT 1 AS id, 'a' AS name")
+    options = {"hoodie.datasource.write.recordkey.field": "id", "hoodie.datasource.write.operation": "insert_overwrite_table"}
+    rows.write.format("hudi").options(**options).saveAsTable(f"{people.database}.saved")
+    key = "`hoodie.datasource.write.operation`"
+    people("INSERT INTO saved VALUES (2, 'b')")
+    people(f"INSERT INTO saved WITH ({key} = 'upsert') VALUES (2, 'c')")
+    people(f"ALTER TABLE saved SET TBLPROPERTIES ('{key[1:-1]}' = 'upsert')")
+    people("INSERT INTO saved VALUES (1, 'd')")
+    assert people("SELECT id, name FROM saved ORDER BY id, name") == [(1, "a"), (1, "d"), (2, "c")]
+
+
 def test_overwrite_replaces_the_whole_table(people):
     people("INSERT OVERWRITE people VALUES (9, 'zoe', 9, 'bern')")
     assert people(READ) == [(9, "zoe", 9, "bern")]

@@ -38,18 +38,8 @@ from pyhudi.table.write_table import write
 from pyhudi.timeline.clock import SystemClock
 from pyhudi.write.input.data_columns import FILL_OPTION
 from pyhudi.write.input.stated_columns import WRITE_SCHEMA, stated_columns, stated_schema
-from pyhudi.write.options.validate_options import OPERATION
+from pyhudi.write.options.validate_options import OPERATION, OPERATIONS
 
-#: Operations by the names that Hudi's option has for them.
-_OPERATIONS: Final = {
-    "upsert": Operation.UPSERT,
-    "insert": Operation.INSERT,
-    "bulk_insert": Operation.BULK_INSERT,
-    "delete": Operation.DELETE,
-    "delete_partition": Operation.DELETE_PARTITION,
-    "insert_overwrite": Operation.INSERT_OVERWRITE,
-    "insert_overwrite_table": Operation.INSERT_OVERWRITE_TABLE,
-}
 _INSTEAD: Final = "save(), saveAsTable() and INSERT ... WITH (...) take options"
 _log = logging.getLogger(__name__)
 _BOOTSTRAP: Final = "bootstrap"
@@ -230,9 +220,9 @@ def _operation(options: Mapping[str, str]) -> Operation | None:
     text = options.get(OPERATION)
     if text is None:
         return None
-    match = _OPERATIONS.get(text.lower())
+    match = OPERATIONS.get(text.lower())
     if match is None:
-        raise OptionError(f"{OPERATION} is {text!r}; this release serves {', '.join(_OPERATIONS)}.")
+        raise OptionError(f"{OPERATION} is {text!r}; this release serves {', '.join(OPERATIONS)}.")
     return match
 
 

@@ -14,9 +14,9 @@ from pyhudi.spark.options.session_options import session_options
 from pyhudi.spec.config.config_keys import find_key
 from pyhudi.spec.options import Options, merge_options, note_without_effect, resolve, same_key
 from pyhudi.storage.defaults_file import default_write_options
+from pyhudi.write.options.validate_options import OPERATION
 
 OVERWRITE_MODE: Final = "hoodie.datasource.overwrite.mode"
-OPERATION: Final = "hoodie.datasource.write.operation"
 _PREFIXES = ("hoodie.", "pyhudi.options.")
 #: What a statement does not take from settings, under any of its names, and why.
 _IGNORED: Final = {
@@ -44,8 +44,11 @@ def write_options(session: SparkSession, entry: CatalogTable) -> Mapping[str, st
 
 
 def settings_of(session: SparkSession, properties: Mapping[str, str]) -> Mapping[str, str]:
-    """Return all settings that concern a table with these properties."""
-    stated = {key: value for key, value in properties.items() if key.startswith(_PREFIXES)}
+    """Return all settings that concern a table with these properties.
+
+    `saveAsTable` leaves the operation of its write in the properties, where it is none of later statements.
+    """
+    stated = {key: value for key, value in properties.items() if key.startswith(_PREFIXES) and not _is_operation(key)}
     return merge_options(default_write_options(), stated, session_options(session))
 
 
@@ -56,7 +59,7 @@ def served(chosen: Mapping[str, str]) -> dict[str, str]:
 
 def operation_in(chosen: Mapping[str, str]) -> str | None:
     """Return what settings say that a write does, which counts for INSERT and CREATE TABLE AS SELECT: UPDATE is an update."""
-    return next((value for key, value in chosen.items() if same_key(key, OPERATION)), None)
+    return next((value for key, value in chosen.items() if _is_operation(key)), None)
 
 
 def stated_options(session: SparkSession, properties: Mapping[str, str]) -> Options:
@@ -73,10 +76,14 @@ def stated_options(session: SparkSession, properties: Mapping[str, str]) -> Opti
 
 
 def _is_ignored(name: str) -> bool:
-    key = find_key(name)
-    if key is not None and key.name == OPERATION:
+    if _is_operation(name):
         return True
+    key = find_key(name)
     if key is None or key.name not in _IGNORED:
         return False
     note_without_effect(name, _IGNORED[key.name])
     return True
+
+
+def _is_operation(name: str) -> bool:
+    return same_key(name, OPERATION)

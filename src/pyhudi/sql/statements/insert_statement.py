@@ -15,6 +15,7 @@ from pyhudi.spark.catalog import relations
 from pyhudi.spark.jvm import jvm
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.options import Options, merge_options, resolve, same_key
+from pyhudi.sql.statement.sql_settings import operation_in
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.text.tokens import find_word, slice_text
 from pyhudi.sql.write.column_assignment import Target, conform
@@ -61,7 +62,10 @@ def insert(statement: Statement) -> DataFrame | None:
     rows = conform(source, _targets(target, stated, source), f"INSERT into {entry.qualified_name}")
     relation_options = relations.options_of(plan.table())
     options = resolve(merge_options(target.options, relation_options))
-    operation, partitions = _operation(target, stated, options, names_operation=any(same_key(key, INTO) for key in relation_options))
+    named = operation_in(relation_options)
+    if named is None and not any(same_key(key, INTO) for key in relation_options):  # options of the statement come before the session's
+        named = target.stated_operation
+    operation, partitions = _operation(target, stated, options, stated_operation(named))
     policy = policy_of_strict_mode(operation, options, target.table.config)
     return target.write(operation, rows, partitions=partitions, options={**policy, **relation_options})
 
@@ -134,16 +138,15 @@ def _known(target: WriteTarget, names: dict[str, str], name: str) -> str:
     return names[name.lower()]
 
 
-def _operation(target: WriteTarget, stated: _Insert, options: Options, *, names_operation: bool) -> tuple[Operation, list[str] | None]:
+def _operation(target: WriteTarget, stated: _Insert, options: Options, named: Operation | None) -> tuple[Operation, list[str] | None]:
     """Return the operation and, for INSERT OVERWRITE ... PARTITION, the partition paths it replaces.
 
-    Where the statement itself has an option that names the operation, `hoodie.datasource.write.operation` of the session does not count.
+    `named` is what `hoodie.datasource.write.operation` says.
     """
-    operation = None if names_operation else stated_operation(target.stated_operation)
     if not stated.overwrite:
-        return operation_of_insert(operation, options, target.table.config), None
+        return operation_of_insert(named, options, target.table.config), None
     if not target.partition_columns:
         return Operation.INSERT_OVERWRITE_TABLE, None
     if (static := target.static_partition(stated.partition)) is not None:
         return Operation.INSERT_OVERWRITE, [static]
-    return operation_of_overwrite(operation, dynamic=bool(stated.partition) or target.overwrite_mode() == "dynamic"), None
+    return operation_of_overwrite(named, dynamic=bool(stated.partition) or target.overwrite_mode() == "dynamic"), None

@@ -12,14 +12,13 @@ from pyhudi.errors import OptionError
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.options import Options, resolve, warn_without_effect
 from pyhudi.spec.table.table_config import TableConfig
-from pyhudi.sql.statement.sql_settings import OPERATION
+from pyhudi.write.options.validate_options import OPERATION, OPERATIONS
 
 INTO: Final = "hoodie.spark.sql.insert.into.operation"
 _DUPLICATES: Final = "hoodie.datasource.insert.dup.policy"
 _MODE: Final = "hoodie.sql.insert.mode"
 _BULK: Final = "hoodie.sql.bulk.insert.enable"
-_OVERWRITES: Final = {"insert_overwrite": Operation.INSERT_OVERWRITE, "insert_overwrite_table": Operation.INSERT_OVERWRITE_TABLE}
-_INSERTS: Final = {"insert": Operation.INSERT, "upsert": Operation.UPSERT, "bulk_insert": Operation.BULK_INSERT}
+_DELETES: Final = (Operation.DELETE, Operation.DELETE_PARTITION)
 
 
 def stated_operation(text: str | None) -> Operation | None:
@@ -33,9 +32,10 @@ def stated_operation(text: str | None) -> Operation | None:
     if text is None:
         return None
     name = resolve({OPERATION: text}).text(OPERATION).lower()
-    operation = (_INSERTS | _OVERWRITES).get(name)
-    if operation is None:
+    operation = OPERATIONS[name]
+    if operation in _DELETES:
         warn_without_effect(OPERATION, f"is {name}, and INSERT and CREATE TABLE AS SELECT add rows: say DELETE FROM, or RESET it")
+        return None
     return operation
 
 
@@ -54,8 +54,7 @@ def operation_of_insert(stated: Operation | None, options: Options, config: Tabl
 
 def operation_of_overwrite(stated: Operation | None, *, dynamic: bool) -> Operation:
     """Return what INSERT OVERWRITE does that names no partition by its values."""
-    if stated in _OVERWRITES.values():
-        assert stated is not None
+    if stated is Operation.INSERT_OVERWRITE or stated is Operation.INSERT_OVERWRITE_TABLE:
         return stated
     return Operation.INSERT_OVERWRITE if dynamic else Operation.INSERT_OVERWRITE_TABLE
 
@@ -76,7 +75,7 @@ def policy_of_strict_mode(operation: Operation, options: Options, config: TableC
 
 def _operation_of_statements(options: Options) -> Operation | None:
     name = options.get(INTO)
-    return None if name is None else _INSERTS[name.lower()]
+    return None if name is None else OPERATIONS[name.lower()]
 
 
 def _by_older_keys(options: Options, config: TableConfig) -> Operation:

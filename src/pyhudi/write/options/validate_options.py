@@ -6,6 +6,7 @@ Rules: `HoodieWriterUtils.validateTableConfig`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from pyhudi.errors import OptionError, UnsupportedError
 from pyhudi.index.resolve_index import ResolvedIndex
@@ -21,6 +22,16 @@ from pyhudi.spec.table.table_config import TableConfig
 
 _CLUSTERINGS = ("hoodie.clustering.inline", "hoodie.clustering.async.enabled", "hoodie.clustering.schedule.inline")
 OPERATION = "hoodie.datasource.write.operation"
+#: Operations by the names that the option has for them.
+OPERATIONS: Final = {
+    "upsert": Operation.UPSERT,
+    "insert": Operation.INSERT,
+    "bulk_insert": Operation.BULK_INSERT,
+    "delete": Operation.DELETE,
+    "delete_partition": Operation.DELETE_PARTITION,
+    "insert_overwrite": Operation.INSERT_OVERWRITE,
+    "insert_overwrite_table": Operation.INSERT_OVERWRITE_TABLE,
+}
 #: Options by the line of hoodie.properties that they would have to agree with.
 _OPTIONS = {
     keys.NAME: "hoodie.table.name",
