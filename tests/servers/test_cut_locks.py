@@ -43,7 +43,7 @@ WAITING = {"hoodie.write.lock.wait_time_ms": "90000"}
 
 
 class Cutting:
-    """Cuts the network once a writer's instant is inflight, lets another one have the lock, and mends the network."""
+    """Cuts the network once a writer's instant is inflight, lets another one have the lock, and restores the network."""
 
     def __init__(self, network: CutNetwork, other: Callable[[], object]) -> None:
         self.network, self.other, self.begun = network, other, threading.Event()

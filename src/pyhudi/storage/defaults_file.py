@@ -36,25 +36,27 @@ def default_options() -> dict[str, str]:
         OptionError: a line is no option, or one that is unknown or not served; names file and line. Or HUDI_CONF_DIR names no folder of
             this machine with the file.
     """
-    return merge_options(*(_load(path, changed) for path in _paths() if (changed := _changed(path)) is not None))
+    return merge_options(*(_load(path, changed) for path, changed in _files().items() if changed is not None))
 
 
-def _paths() -> tuple[Path, ...]:
+def _files() -> dict[Path, int | None]:
+    """Return the files that count, the later over the earlier, with the times of their last changes; None where there is no file."""
     for variable, folder in _SPARK_VARIABLES.items():
         if os.environ.get(variable):
             path = Path(os.environ[variable], folder, _NAME)
-            if _changed(path) is not None:
-                return (path,)
+            if (changed := _changed(path)) is not None:
+                return {path: changed}
             break
+    everywhere = Path(_FOLDER, _NAME)
     if not (stated := os.environ.get(VARIABLE)):
-        return (Path(_FOLDER, _NAME),)
+        return {everywhere: _changed(everywhere)}
     uri = urlsplit(stated)
     if uri.scheme not in ("", "file"):
         raise OptionError(f"{VARIABLE} is {stated}, and only a folder of this machine is looked into: copy {_NAME} to one.")
     named = Path(unquote(uri.path) if uri.scheme else stated, _NAME)
-    if _changed(named) is None:
+    if (changed := _changed(named)) is None:
         raise OptionError(f"{VARIABLE} is {stated}, and there is no {_NAME} in it.")
-    return Path(_FOLDER, _NAME), named
+    return {everywhere: _changed(everywhere), named: changed}
 
 
 def _changed(path: Path) -> int | None:

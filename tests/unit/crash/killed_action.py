@@ -69,8 +69,8 @@ def _die_in(phase: str) -> None:
     when, name, pattern = PHASES[phase]
     call = getattr(LocalStorage, name)
 
-    def die(moment: str, path: str) -> None:
-        if moment == when and re.fullmatch(pattern, path):
+    def die(point: str, path: str) -> None:
+        if point == when and re.fullmatch(pattern, path):
             os.kill(os.getpid(), signal.SIGKILL)
 
     def dying(storage: LocalStorage, path: str, *arguments: Any, **named: Any) -> Any:
