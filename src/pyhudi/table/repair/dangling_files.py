@@ -10,23 +10,22 @@ once later commits are archived, readers take them for committed. Other than the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from pyhudi.cache import cached_property
 from pyhudi.errors import UsageError
 from pyhudi.fsview.partition_listing import walk_partitions
-from pyhudi.spec.files.file_group import join_path
 from pyhudi.spec.files.file_names import file_and_instant, parse_log_file_name
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.copied_files import copy_file
 from pyhudi.storage.storage_protocol import FileStatus, Storage
 from pyhudi.table.repair.folder_outside import folder_outside
 from pyhudi.table.repair.repair_result import DanglingFilesRepair
-from pyhudi.timeline.instant_details import find_commit_metadata
+from pyhudi.timeline.archived_v1_timeline import archived_instants
+from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.timeline.timeline import Timeline
-from pyhudi.timeline_archive.full_timeline import load_full_timeline
+from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
 from pyhudi.txn.locked_table import LockedTable
 
 _PURPOSE: Final = "copies of dangling files"
@@ -94,14 +93,22 @@ def find_dangling_files(storage: Storage, config: TableConfig, chosen: InstantRa
     Raises:
         CorruptTableError: the archive has a gap, so that it does not tell which instants there were.
     """
-    listings = dict(walk_partitions(storage)) if config.partition_fields else {"": storage.list("")}
+    folders = (listing for _, listing in walk_partitions(storage)) if config.partition_fields else (storage.list(""),)
+    written = ((file, _instant_of(file.name, config)) for listing in folders for file in listing if not file.is_dir)
+    files = [(file, instant) for file, instant in written if instant is not None and chosen.holds(instant)]
     timeline = load_full_timeline(storage, config)
-    instants = _Instants(storage, config, timeline)
-    for path, listing in listings.items():
-        for file in listing:
-            instant = None if file.is_dir else _instant_of(file.name, config)
-            if instant is not None and chosen.holds(instant) and instants.disown(join_path(path, file.name), instant):
-                yield file
+    known = frozenset(one.requested for one in timeline.with_archived().instants)
+    named_by = _named_files(storage, config, timeline, known.intersection(instant for _, instant in files))
+    archive_begin = _begin_of_archive(timeline)
+    for file, instant in files:
+        if instant in known:
+            # A pending instant names no file yet, and a log file may be named by its slice.
+            named = named_by.get(instant, frozenset())
+            is_dangling = bool(named) and file.path not in named and file_and_instant(file.name) is not None
+        else:
+            is_dangling = not timeline.visibility.is_visible(instant) or (archive_begin is not None and instant >= archive_begin)
+        if is_dangling:
+            yield file
 
 
 def _instant_of(name: str, config: TableConfig) -> str | None:
@@ -113,40 +120,22 @@ def _instant_of(name: str, config: TableConfig) -> str | None:
     return None if log is None else log.instant
 
 
-class _Instants:
-    """The instants of a table, and the files that they name."""
+def _begin_of_archive(timeline: Timeline) -> str | None:
+    """Return the requested time from which on the archive holds every instant; None where it does not tell."""
+    archive = timeline.archive
+    return min((one.requested for one in archive.instants()), default=None) if archive is not None and archive.is_whole else None
 
-    def __init__(self, storage: Storage, config: TableConfig, timeline: Timeline) -> None:
-        self._storage, self._config, self._timeline = storage, config, timeline
-        self._names: dict[str, frozenset[str]] = {}
 
-    def disown(self, path: str, requested: str) -> bool:
-        """Tell whether no instant names the file at a path, which the instant of that requested time would have written.
-
-        A pending instant names none, and they are its own.
-        """
-        if requested not in self._known:
-            return not self._timeline.visibility.is_visible(requested) or (self._first is not None and requested >= self._first)
-        named = self._named_by(requested)
-        return bool(named) and path not in named and file_and_instant(path.rpartition("/")[2]) is not None
-
-    @cached_property
-    def _known(self) -> frozenset[str]:
-        return frozenset(one.requested for one in self._timeline.with_archived().instants)
-
-    @cached_property
-    def _first(self) -> str | None:
-        """The requested time from which on the archive holds every instant; None where it does not tell."""
-        archive = self._timeline.archive
-        return min((one.requested for one in archive.instants()), default=None) if archive is not None and archive.is_whole else None
-
-    def _named_by(self, requested: str) -> frozenset[str]:
-        """Return the files that a completed commit names; none where it is not known, or names none."""
-        if requested not in self._names:
-            commit = find_commit_metadata(self._storage, self._config, self._timeline, requested)
-            stats = () if commit is None else commit.all_stats()
-            self._names[requested] = frozenset(path for stat in stats for path in stat.files)
-        return self._names[requested]
+def _named_files(storage: Storage, config: TableConfig, timeline: Timeline, requested_times: Collection[str]) -> dict[str, frozenset[str]]:
+    """Return the files that the completed commits of some requested times name. The archive is read once, and not at all in layout 1."""
+    active = (one for one in timeline.completed() if one.requested in requested_times and one.action.writes_data)
+    commits = {one.requested: load_commit_metadata(storage, config, timeline, one) for one in active}
+    if config.layout > 1:
+        archived = archived_instants(storage, config, read_rows)
+        commits |= {
+            one.instant.requested: one.metadata for one in archived if one.metadata is not None and one.instant.requested in requested_times
+        }
+    return {requested: frozenset(path for stat in commit.all_stats() for path in stat.files) for requested, commit in commits.items()}
 
 
 def _below(storage: Storage, folder: str) -> Iterator[FileStatus]:
