@@ -48,7 +48,10 @@ def settings_of(session: SparkSession, properties: Mapping[str, str]) -> Mapping
 
     `saveAsTable` leaves the operation of its write in the properties, where it is none of later statements.
     """
-    stated = {key: value for key, value in properties.items() if key.startswith(_PREFIXES) and not _is_operation(key)}
+    stated = {key: value for key, value in properties.items() if key.startswith(_PREFIXES)}
+    for key in [key for key in stated if _is_operation(key)]:
+        note_without_effect(key, "is in the properties of a table: SET it")
+        del stated[key]
     return merge_options(default_write_options(), stated, session_options(session))
 
 
