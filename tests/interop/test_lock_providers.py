@@ -9,11 +9,15 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
+from pyhudi.locks.group_locks import GroupLocks
 from pyhudi.locks.hive_lock import HiveLock, HiveProvider
+from pyhudi.locks.zookeeper_lock import ZooKeeperProvider
+from pyhudi.spec.files.file_group import FileGroupId
 from tests.interop.kinds import Kind, Model, assert_both_read
 from tests.interop.reference import ReferenceFailure, ReferenceHudi
 from tests.interop.rows import trips
 from tests.servers.java_server import free_port, hive_metastore
+from tests.unit.locks.zookeeper_server import zookeeper_server
 
 FILE_LOCK = {
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
@@ -102,3 +106,37 @@ def test_lock_of_a_hive_metastore_excludes_the_other_side(reference: ReferenceHu
         HudiTable.open(path).upsert(trips(0, 3, amount=5), options=options)
         theirs.reference_writes(reference, path, "upsert", trips(3, 9))
         assert HudiTable.open(path).count() == 9
+
+
+@pytest.mark.slow
+def test_locks_of_file_groups_exclude_the_other_side(reference: ReferenceHudi, tmp_path: Path) -> None:
+    pytest.importorskip("kazoo")
+    path, rows = tmp_path / "t", in_rome(trips(0, 6))
+    (tmp_path / "zookeeper").mkdir()
+    with zookeeper_server(tmp_path / "zookeeper") as server:
+        options = {
+            "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.ZookeeperBasedLockProvider",
+            "hoodie.write.lock.zookeeper.url": server,
+            "hoodie.write.lock.zookeeper.base_path": "/hudi/locks",
+            "hoodie.write.lock.zookeeper.lock_key": "t",
+            "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
+            "hoodie.clean.failed.writes.policy": "LAZY",
+            "hoodie.write.markers.type": "DIRECT",
+            "hoodie.write.concurrency.early.conflict.detection.enable": "true",
+            "hoodie.write.concurrency.early.conflict.detection.strategy": (
+                "org.apache.hudi.table.marker.SimpleTransactionDirectMarkerBasedDetectionStrategy"
+            ),
+            "hoodie.write.lock.client.num_retries": "1",
+            "hoodie.write.lock.num_retries": "1",
+            "hoodie.write.lock.wait_time_ms": "3000",
+        }
+        theirs = Kind("partitioned", options=options)
+        theirs.reference_writes(reference, path, "upsert", rows)
+        (base,) = (path / "rome").glob("*.parquet")
+        group = FileGroupId("rome", base.name.split("_")[0])
+        held = GroupLocks(ZooKeeperProvider(server, "/hudi/locks"), 10.0).hold(HudiTable.open(path).storage, group)
+        with held, pytest.raises(ReferenceFailure, match=f"FAILED_TO_ACQUIRE lock .* lock key = rome/{group.file_id}"):
+            theirs.reference_writes(reference, path, "upsert", rows)
+        theirs.reference_writes(reference, path, "upsert", rows)
+        HudiTable.open(path).upsert(in_rome(trips(0, 3, amount=5)), options=options)
+        assert HudiTable.open(path).count() == 6

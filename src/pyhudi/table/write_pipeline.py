@@ -33,6 +33,7 @@ from pyhudi.table.validation.run_validators import check_engine, run_validators
 from pyhudi.table.write_retry import repeated
 from pyhudi.timeline.instant_details import read_commit
 from pyhudi.txn.completing_write import CompletingWrite, KeyScope
+from pyhudi.txn.conflicts.checked_markers import checked_markers
 from pyhudi.txn.locked_table import TableState
 from pyhudi.txn.optimistic import OptimisticTransaction, begin_optimistic
 from pyhudi.txn.release import VERSION
@@ -87,11 +88,14 @@ def _write_once(
 
 
 def _begin(table: OpenTable, operation: Operation, config: WriteConfig) -> contextlib.AbstractContextManager[Transaction]:
+    storage = with_lock_provider(table.storage, config.options)
+    if config.early_detection is not None:
+        config.early_detection.group_locks(storage)  # refuses a provider without them before anything is written
     begin_write = functools.partial(
         functools.partial(begin_optimistic, concurrency=config.concurrency)
         if config.concurrency.has_several_writers
         else functools.partial(begin, instant=config.instant),
-        with_lock_provider(table.storage, config.options),
+        storage,
         operation,
         wait_s=config.lock_wait_s,
         clock=table.clock,
@@ -129,7 +133,7 @@ def _carry_out(
     _create_layout_files(txn.table.storage, work.plan)
     plan = _with_detector(txn, work, config)
     with markers_of(unprovided(txn.table.storage), txn.instant, config.markers, tagger.driver_host) as markers:
-        results = work.batch.run_tasks(plan, markers)
+        results = work.batch.run_tasks(plan, checked_markers(markers, plan.detector, txn.table.storage))
     if work.plan.is_stream and not results and not config.commits_empty:
         return results, None, tuple
     by_bucket = tagging.layout is not None

@@ -60,6 +60,14 @@ def marked_groups(storage: Storage, instant: str, partition_path: str) -> frozen
     )
 
 
+def group_of_path(path: str) -> FileGroupId:
+    """Return the file group of the data file at a path."""
+    folder = path.rpartition("/")[0]
+    name = _data_file_name(path, folder)
+    assert name is not None
+    return FileGroupId(folder, name.file_id)
+
+
 def _data_file_name(path: str, partition_path: str) -> BaseFileName | LogFileName | None:
     folder, _, name = path.rpartition("/")
     return (parse_base_file_name(name) or parse_log_file_name(name)) if folder == partition_path else None

@@ -27,6 +27,11 @@ from tests.unit.txn.test_optimistic import BUCKETS, OCC, RETRIES, TYPES, check_s
 
 DETECTS = OCC | {EARLY: "true"}
 COMMITS = {"hoodie.write.concurrency.early.conflict.check.commit.conflict": "true"}
+TRANSACTIONAL = "SimpleTransactionDirectMarkerBasedDetectionStrategy"
+IMPLICIT = {
+    "hoodie.write.lock.provider": "ZookeeperBasedImplicitBasePathLockProvider",
+    "hoodie.write.lock.zookeeper.url": "127.0.0.1:1",
+}
 STRATEGY = "hoodie.write.concurrency.early.conflict.detection.strategy"
 
 
@@ -190,10 +195,11 @@ def test_what_cannot_be_read_is_left_to_the_commit(table: HudiTable) -> None:
         ({EARLY: "true"}, OptionError, "needs hoodie.write.concurrency.mode=OPTIMISTIC"),
         (NBCC | {EARLY: "true"}, OptionError, "it is NON_BLOCKING"),
         (DETECTS | {STRATEGY: "org.mine.Strategy"}, UnsupportedError, "loads no classes by name"),
+        (DETECTS | {STRATEGY: TRANSACTIONAL} | IMPLICIT, UnsupportedError, "is written with ZookeeperBasedImplicitBasePathLockProvider"),
         (
             DETECTS | {STRATEGY: "org.apache.hudi.client.transaction.SimpleTransactionDirectMarkerBasedDetectionStrategy"},
             UnsupportedError,
-            "in ZooKeeper",
+            "is written with no lock provider. Take hoodie.write.lock.provider=ZookeeperBasedLockProvider",
         ),
     ],
 )

@@ -49,7 +49,8 @@ CONCURRENCY: tuple[ConfigKey, ...] = (
     served(
         "hoodie.write.concurrency.early.conflict.detection.strategy",
         "Apache Hudi's class of early detection: SimpleDirectMarkerBasedDetectionStrategy or AsyncTimelineServerBasedDetectionStrategy, for"
-        " markers of both kinds.",
+        " markers of both kinds; SimpleTransactionDirectMarkerBasedDetectionStrategy locks each file group as well, and needs"
+        " ZookeeperBasedLockProvider.",
     ),
     served(
         "hoodie.write.concurrency.early.conflict.check.commit.conflict",

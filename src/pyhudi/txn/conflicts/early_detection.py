@@ -1,6 +1,7 @@
 """Early detection of conflicts: before a file is written, the markers of others tell whether one of them is writing to its file group.
 
-Rules: `SimpleDirectMarkerBasedDetectionStrategy`, `AsyncTimelineServerBasedDetectionStrategy`, `MarkerUtils.getAllMarkersForInstant`;
+Rules: `SimpleDirectMarkerBasedDetectionStrategy`, `AsyncTimelineServerBasedDetectionStrategy`, `MarkerUtils.getAllMarkersForInstant`,
+`SimpleTransactionDirectMarkerBasedDetectionStrategy` (with `pyhudi.txn.conflicts.checked_markers`);
 docs/format/concurrency.md#early-conflict-detection. Of two writers the one that began later gives up, so that one of them gets through. The
 check at the commit decides in any case: whoever detects nothing early is compared there.
 """
@@ -13,6 +14,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from pyhudi.errors import HudiError, OptionError, UnsupportedError, WriteConflictError
+from pyhudi.locks.group_locks import GroupLocks, group_locks
+from pyhudi.locks.lock_provider import WAIT
 from pyhudi.spec.config.concurrency_keys import MODE
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.files.marker import TEMP_FOLDER
@@ -32,19 +35,30 @@ from pyhudi.txn.write_conflicts import bucket_of_group, completed_since
 
 _log = logging.getLogger(__name__)
 ENABLED: Final = "hoodie.write.concurrency.early.conflict.detection.enable"
-_STRATEGY: Final = "hoodie.write.concurrency.early.conflict.detection.strategy"
+STRATEGY: Final = "hoodie.write.concurrency.early.conflict.detection.strategy"
 _CHECKS_COMMITS: Final = "hoodie.write.concurrency.early.conflict.check.commit.conflict"
-_SERVED: Final = ("SimpleDirectMarkerBasedDetectionStrategy", "AsyncTimelineServerBasedDetectionStrategy")
 _TRANSACTIONAL: Final = "SimpleTransactionDirectMarkerBasedDetectionStrategy"
+_SERVED: Final = ("SimpleDirectMarkerBasedDetectionStrategy", "AsyncTimelineServerBasedDetectionStrategy", _TRANSACTIONAL)
 _SERVICES: Final = frozenset({Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING, Action.REPLACE_COMMIT})
 
 
 @dataclass(frozen=True, slots=True)
 class EarlyDetection:
-    """What the options ask for: the heartbeats by which others count as alive, and whether commits since the beginning count as well."""
+    """What the options ask for: the heartbeats by which others count as alive, whether commits since the beginning count as well, and for
+    how many seconds each look waits for the lock of its file group, None where it takes none.
+    """
 
     heartbeats: HeartbeatSettings
     checks_commits: bool = False
+    lock_wait_s: float | None = None
+
+    def group_locks(self, storage: Storage) -> GroupLocks | None:
+        """Return the locks of the file groups of a table, None where none are taken.
+
+        Raises:
+            UnsupportedError: the lock provider of the table has none.
+        """
+        return None if self.lock_wait_s is None else group_locks(storage, self.lock_wait_s, f"{STRATEGY}={_TRANSACTIONAL}")
 
 
 def early_detection(options: Options) -> EarlyDetection | None:
@@ -59,15 +73,11 @@ def early_detection(options: Options) -> EarlyDetection | None:
     mode = concurrency_mode(options)
     if mode is not ConcurrencyMode.OPTIMISTIC:
         raise OptionError(f"{ENABLED}=true needs {MODE}={ConcurrencyMode.OPTIMISTIC}, and it is {mode}: writers have no conflicts then.")
-    name = options.text(_STRATEGY).strip().rpartition(".")[2]
-    if name == _TRANSACTIONAL:
-        raise UnsupportedError(
-            f"{_STRATEGY}: {name} locks each file group in ZooKeeper, which pyhudi does not. Take {_SERVED[0]}: the commit compares writes"
-            " under the lock in any case."
-        )
+    name = options.text(STRATEGY).strip().rpartition(".")[2]
     if name and name not in _SERVED:
-        raise UnsupportedError(f"{_STRATEGY}: '{name}' is not served: pyhudi loads no classes by name. It can be {' or '.join(_SERVED)}.")
-    return EarlyDetection(heartbeat_settings(options), options.flag(_CHECKS_COMMITS))
+        raise UnsupportedError(f"{STRATEGY}: '{name}' is not served: pyhudi loads no classes by name. It can be {' or '.join(_SERVED)}.")
+    wait_s = options.integer(WAIT) / 1000 if name == _TRANSACTIONAL else None
+    return EarlyDetection(heartbeat_settings(options), options.flag(_CHECKS_COMMITS), wait_s)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,8 @@ def check_concurrency(options: Options, storage: Storage, config: TableConfig) -
         OptionError: an option of the lock provider is missing, wrong or another provider's, or there is no such concurrency mode.
         UnsupportedError: the provider or a strategy is not served, or the table cannot be written in that mode.
     """
-    with_lock_provider(storage, options)
-    early_detection(options)
+    provided, detection = with_lock_provider(storage, options), early_detection(options)
+    if detection is not None:
+        detection.group_locks(provided)
     if concurrency(options).is_non_blocking:
         check_non_blocking(config, Operation.UPSERT, index_options(options))
