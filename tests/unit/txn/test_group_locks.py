@@ -14,10 +14,10 @@ from pyhudi import HudiTable
 from pyhudi.errors import LockTimeoutError, WriteConflictError
 from pyhudi.locks.group_locks import GroupLocks
 from pyhudi.locks.zookeeper_lock import ZooKeeperProvider
-from pyhudi.markers.marker_route import DIRECT_MARKERS
+from pyhudi.markers.marker_route import DIRECT_MARKERS, MarkerRoute
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.files.marker import TEMP_FOLDER, MarkerType, marker_path
-from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.clock import SystemClock
 from pyhudi.txn.conflicts.checked_markers import CheckedMarkers
 from pyhudi.txn.conflicts.early_detection import ConflictDetector, EarlyDetection
@@ -61,12 +61,12 @@ def options(server: str, **more: str) -> dict[str, str]:
     }
 
 
-def markers_of_writer(table: HudiTable, server: str, instant: str, route: object = DIRECT_MARKERS) -> CheckedMarkers:
+def markers_of_writer(table: HudiTable, server: str, instant: str, route: MarkerRoute = DIRECT_MARKERS) -> CheckedMarkers:
     detector = ConflictDetector(table.config, instant, EarlyDetection(HeartbeatSettings()), SystemClock())
     return CheckedMarkers(route, detector, GroupLocks(provider(server), 30.0))
 
 
-def mark(markers: CheckedMarkers, storage: LocalStorage, instant: str) -> None:
+def mark(markers: CheckedMarkers, storage: Storage, instant: str) -> None:
     storage.replace(heartbeat_path(instant), b"")
     markers.create(storage, instant, f"oslo/{FILE_ID}_0-0-0_{instant}.parquet", MarkerType.MERGE)
 
