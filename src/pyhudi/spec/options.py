@@ -159,6 +159,18 @@ def _check_mapping(options: object) -> None:
             raise OptionError(f"the name of an option is {name!r:.100}, of type {type(name).__name__}; it must be a string")
 
 
+def is_none_of_hudis(name: str, options: Mapping[str, str]) -> bool:
+    """Tell whether a name is neither a key's nor one of the metadata of commits, whose prefix `options` may state.
+
+    Example:
+        >>> is_none_of_hudis("fs.timeout", {}), is_none_of_hudis("_job", {}), is_none_of_hudis("hoodie.table.name", {})
+        (True, False, False)
+    """
+    bare_name, prefix = name.removeprefix(_SPARK_PREFIX), options.get(_NOTES_PREFIX, "_")
+    is_note = bool(prefix) and bare_name.startswith(prefix)
+    return find_key(bare_name) is None and not is_note and not bare_name.lower().startswith(_OPTION_PREFIXES)
+
+
 def same_key(name: str, other: str) -> bool:
     """Tell whether two names are of one key.
 

@@ -8,6 +8,7 @@ properties, the session, the call.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -19,8 +20,9 @@ from urllib.parse import unquote, urlsplit
 
 from pyhudi.errors import HudiError, OptionError
 from pyhudi.spec.config.config_keys import concerns_table
-from pyhudi.spec.options import merge_options, resolve, same_key
+from pyhudi.spec.options import is_none_of_hudis, merge_options, resolve, same_key
 
+_LOG = logging.getLogger("pyhudi.options")
 VARIABLE: Final = "HUDI_CONF_DIR"
 _SPARK_VARIABLES: Final = {"SPARK_CONF_DIR": ".", "SPARK_HOME": "conf"}
 _FOLDER: Final = "/etc/hudi/conf"
@@ -81,10 +83,16 @@ def default_table_options(*stated: str) -> dict[str, str]:
 
 @lru_cache(maxsize=8)
 def _load(path: Path, changed: int) -> Mapping[str, str]:  # noqa: ARG001 - a file that changed is read again
-    return MappingProxyType(dict(_lines(path, ())))
+    lines = list(_lines(path, ()))
+    options = {name: value for _, name, value in lines}
+    for line, name, _ in lines:
+        if is_none_of_hudis(name, options):
+            _LOG.warning("%s: '%s' has no effect: it is none of Hudi's options", line, name)
+    return MappingProxyType(options)
 
 
-def _lines(path: Path, above: tuple[Path, ...]) -> Iterator[tuple[str, str]]:
+def _lines(path: Path, above: tuple[Path, ...]) -> Iterator[tuple[str, str, str]]:
+    """Yield file and number, name and value of each line that is an option."""
     if path in above:
         raise OptionError(f"{path} includes itself.")
     try:
@@ -106,4 +114,4 @@ def _lines(path: Path, above: tuple[Path, ...]) -> Iterator[tuple[str, str]]:
             resolve({name: value})
         except HudiError as error:
             raise OptionError(f"{path}, line {number}: {error}") from error
-        yield name, value
+        yield f"{path}, line {number}", name, value

@@ -85,6 +85,18 @@ def test_bad_line_is_named_with_its_file(conf: Path, line: str) -> None:
         default_options()
 
 
+def test_line_of_another_program_is_warned_of_with_its_place(conf: Path, caplog: pytest.LogCaptureFixture) -> None:
+    conf.with_name("more.conf").write_text("# of Hadoop\nfs.timeout 5\n")
+    conf.write_text("include=more.conf\nspark.sql.shuffle.partitions=4\n_job=nightly\nspark.hoodie.parquet.page.size=4096\nprimaryKey=id\n")
+    default_options()
+    default_options()
+    warned = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert warned == [
+        f"{conf.with_name('more.conf')}, line 2: 'fs.timeout' has no effect: it is none of Hudi's options",
+        f"{conf}, line 2: 'spark.sql.shuffle.partitions' has no effect: it is none of Hudi's options",
+    ]
+
+
 def test_named_folder_without_the_file_is_an_error(conf: Path) -> None:
     with pytest.raises(OptionError, match="HUDI_CONF_DIR"):
         default_options()

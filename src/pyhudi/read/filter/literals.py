@@ -8,6 +8,7 @@ comparison goes over to the nearest one that is, or holds for all values or for 
 from __future__ import annotations
 
 import math
+import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Final, TypeAlias, TypeGuard
@@ -24,6 +25,8 @@ _EQUAL: Final = ("=", "==")
 _UNEQUAL: Final = ("<>", "!=")
 #: More digits than any type has.
 _FAR: Final = 100
+#: How a time of day with an offset from UTC ends.
+_OFFSET: Final = re.compile(r":.*(Z|[+-]\d\d(:?\d\d)?)$")
 
 
 def compare_literals(symbol: str, value: Literal, kind: pa.DataType) -> tuple[str, pa.Scalar] | bool:
@@ -82,12 +85,29 @@ def scalar_of(value: Literal, kind: pa.DataType) -> pa.Scalar:
         if value is None:
             return pa.scalar(None, kind)
         if isinstance(value, str) and pt.is_timestamp(kind):
-            return _timestamp(value, kind)
+            return timestamp_of(value, kind)
         if is_number(value) and pt.is_floating(kind):
             return pa.scalar(float(Decimal(value)))  # of 64 bits, which Spark compares floats as
         return pa.scalar(str(value).lower() if isinstance(value, bool) else str(value)).cast(kind)
     except (pa.ArrowException, OverflowError, UnicodeEncodeError) as error:
         raise UsageError(f"The filter compares a column of type {kind} with {value!r}, which is no such value: {error}") from None
+
+
+def timestamp_of(text: str, kind: pa.DataType) -> pa.Scalar:
+    """Return a timestamp; a text without offset is in UTC, as the values of the table are. One of local time takes no offset.
+
+    Raises:
+        pa.ArrowException: the text is none.
+
+    Example:
+        >>> timestamp_of("2026-01-01T01:00:00+01:00", pa.timestamp("us", "UTC")) == timestamp_of("2026-01-01", pa.timestamp("us", "UTC"))
+        True
+    """
+    if kind.tz is None:
+        return pa.scalar(text).cast(pa.timestamp("us"))
+    if _OFFSET.search(text):
+        return pa.scalar(text).cast(pa.timestamp("us", "UTC")).cast(kind)
+    return pa.scalar(pa.scalar(text).cast(pa.timestamp("us")).value, pa.timestamp("us", "UTC")).cast(kind)
 
 
 def _on_grid(symbol: str, value: Fraction, kind: pa.DataType) -> tuple[str, pa.Scalar] | bool:
@@ -127,9 +147,3 @@ def _is_exact(value: object, kind: pa.DataType) -> bool:
     """Tell whether a floating point type has a number: one of 32 bits has 0.5, and not 0.1."""
     with np.errstate(over="ignore"):
         return not pt.is_float32(kind) or float(np.float32(value)) == value  # type: ignore[arg-type]
-
-
-def _timestamp(text: str, kind: pa.DataType) -> pa.Scalar:
-    """Return a timestamp; a text without offset is in UTC, as the values of the table are."""
-    naive = pa.scalar(text.replace("T", " ")).cast(pa.timestamp("us"))
-    return naive if kind.tz is None else pa.scalar(naive.value, pa.timestamp("us", "UTC")).cast(kind)

@@ -18,7 +18,7 @@ from sqlglot import exp
 from pyhudi.errors import UsageError, did_you_mean
 from pyhudi.read.filter.condition import Column, FunctionCall
 from pyhudi.read.filter.filter_functions import NAMES, call_of, rows_of
-from pyhudi.read.filter.literals import Literal
+from pyhudi.read.filter.literals import Literal, timestamp_of
 from pyhudi.read.filter.sql_tree import SqlText
 
 _Function = Callable[..., pc.Expression]
@@ -242,6 +242,8 @@ class ValueTranslator:
             raise self._sql.error(f"casts {given} to a string, which is not served: the text would not be that of Spark", node)
         if pt.is_decimal(kind) and pt.is_integer(given):
             value = value.cast(pa.decimal128(_MOST_DIGITS, kind.scale))  # Arrow asks for room for every integer of the type
+        if pt.is_timestamp(kind) and pt.is_string(given):
+            value = _with_offset(value)
         return value if given == kind else value.cast(kind)
 
     def _cast_type(self, node: exp.Cast) -> pa.DataType:
@@ -258,11 +260,15 @@ class ValueTranslator:
     def _time(self, node: exp.Cast, kind: pa.DataType) -> pa.Scalar:
         text = self._sql.string(node.this)
         try:
-            naive = kind if kind == pa.date32() else pa.timestamp("us")
-            value = pa.scalar(text.replace("T", " ") if naive != kind else text).cast(naive)
-            return value if naive == kind else pa.scalar(value.value, kind)
+            return timestamp_of(text, kind) if pt.is_timestamp(kind) else pa.scalar(text).cast(kind)
         except pa.ArrowException as error:
             raise self._sql.error(f"has {text!r}, which is no {kind} ({error})", node) from None
+
+
+def _with_offset(strings: pc.Expression) -> pc.Expression:
+    """Return dates and times as strings that all have an offset from UTC, without which Arrow takes none; others as they are."""
+    times = pc.replace_substring_regex(strings, r"^(\d+-\d\d-\d\d)$", r"\1 00:00")
+    return pc.replace_substring_regex(times, r"^(\d+-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?)$", r"\1Z")
 
 
 def reason_of(error: UsageError) -> str:
