@@ -124,6 +124,7 @@ def test_former_keys_are_none_that_are_known() -> None:
 
 
 def test_names_that_are_none_of_hudis_are_left_to_spark(caplog: pytest.LogCaptureFixture) -> None:
+    _note_of_others.cache_clear()
     caplog.set_level(logging.INFO, "pyhudi.options")
     names = ("mergeSchema", "spark.sql.shuffle.partitions", "owner", "compression", "fs.s3a.endpoint")
     for _ in range(2):
