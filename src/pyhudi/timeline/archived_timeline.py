@@ -5,7 +5,7 @@ Rules: `CompletionTimeQueryViewV2`, `ArchivedTimelineV2`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -14,18 +14,18 @@ from pyhudi.errors import CorruptTableError, UnsupportedError
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
+from pyhudi.timeline.archived_contents import ArchivedContents
 from pyhudi.timeline.archived_timeline_lsm import COLUMNS, ArchivedRow, HistoryFile, RowReader, check_nothing_archived, history_files
 
 _Default = TypeVar("_Default")
 _NAMES = COLUMNS[:3]
-_CONTENT = COLUMNS[:4]
 
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The instants of one file, and their completion times by requested time."""
+    """The instants of one file by requested time, and their completion times."""
 
-    rows: tuple[ArchivedRow, ...]
+    rows: Mapping[str, tuple[ArchivedRow, ...]]
     times: Mapping[str, str]
 
 
@@ -58,6 +58,7 @@ class History(Mapping[str, str]):
         #: The times of the file that had the last one: logs are asked for in their order.
         self._lately: Mapping[str, str] = {}
         self._files: tuple[HistoryFile, ...] | None = None
+        self._contents = ArchivedContents(storage, rows)
 
     @property
     def is_whole(self) -> bool:
@@ -74,14 +75,18 @@ class History(Mapping[str, str]):
             UnsupportedError: an action is unknown to table versions 8 and 9.
         """
         matches = {
-            (row.requested, row.action): row for file in self._all_files() if file.last >= since for row in self._names_of(file).rows
+            (row.requested, row.action): row
+            for file in self._all_files()
+            if file.last >= since
+            for rows in self._names_of(file).rows.values()
+            for row in rows
         }
         return tuple(self._instant(matches[key]) for key in sorted(matches))
 
     def find(self, requested: str) -> tuple[Instant, ...]:
         """Return the archived instants of a requested time."""
-        rows = (row for file in self._files_about(requested) for row in self._names_of(file).rows)
-        return tuple(dict.fromkeys(self._instant(row) for row in rows if row.requested == requested))
+        rows = (row for file in self._files_about(requested) for row in self._names_of(file).rows.get(requested, ()))
+        return tuple(dict.fromkeys(map(self._instant, rows)))
 
     def content(self, instant: Instant) -> bytes:
         """Return what the completed file of an archived instant held.
@@ -92,15 +97,15 @@ class History(Mapping[str, str]):
         """
         for _ in self._attempts():
             for file in self._files_about(instant.requested):
-                for row in self._rows(self._storage, file.path, _CONTENT):
-                    if row[_CONTENT[0]] == instant.requested and row[_CONTENT[2]] == instant.action.value:
-                        return row[_CONTENT[3]] or b""
-        for file in self._files_about(instant.requested):
-            if any((row.requested, row.action) == (instant.requested, instant.action.value) for row in self._names_of(file).rows):
-                raise CorruptTableError(
-                    f"archive file '{file.path}' of table {self._storage.uri} is damaged: it lists {instant.action} {instant.requested}"
-                    " and does not hold its content; restore the file from a copy"
-                )
+                if not any(row.action == instant.action.value for row in self._names_of(file).rows.get(instant.requested, ())):
+                    continue
+                content = self._contents.find(file, instant)
+                if content is None:
+                    raise CorruptTableError(
+                        f"archive file '{file.path}' of table {self._storage.uri} is damaged: it lists {instant.action} {instant.requested}"
+                        " and does not hold its content; restore the file from a copy"
+                    )
+                return content
         raise FileNotFoundError(f"{instant.action} {instant.requested} of table {self._storage.uri} is not in its archive")
 
     def __getitem__(self, requested: str) -> str:
@@ -173,9 +178,7 @@ class History(Mapping[str, str]):
         key = (self._storage.uri, file)
         result = _known.get(key)
         if result is None:
-            rows = self._rows(self._storage, file.path, _NAMES)
-            instants = tuple(ArchivedRow(*(row[name] for name in _NAMES)) for row in rows)
-            result = _Names(instants, {one.requested: one.completed for one in instants if one.completed})
+            result = _names(ArchivedRow(*(row[name] for name in _NAMES)) for row in self._rows(self._storage, file.path, _NAMES))
             _known.put(key, result)
         self._read[file] = result
         return result
@@ -186,3 +189,13 @@ class History(Mapping[str, str]):
         except ValueError:
             raise UnsupportedError(f"the archived timeline of table {self._storage.uri} names the unknown action '{row.action}'") from None
         return Instant(row.requested, action, State.COMPLETED, row.completed)
+
+
+def _names(rows: Iterable[ArchivedRow]) -> _Names:
+    of_time: dict[str, tuple[ArchivedRow, ...]] = {}
+    times: dict[str, str] = {}
+    for row in rows:
+        of_time[row.requested] = (*of_time.get(row.requested, ()), row)
+        if row.completed:
+            times[row.requested] = row.completed
+    return _Names(of_time, times)

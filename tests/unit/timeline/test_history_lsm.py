@@ -10,6 +10,7 @@ from pyhudi.errors import CorruptTableError
 from pyhudi.javacompat.jackson import render_json
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.timeline import archived_contents
 from pyhudi.timeline.archived_timeline import History
 from pyhudi.timeline.archived_timeline_lsm import archived_rows, history_files
 from pyhudi.timeline.load_timeline import load_timeline
@@ -213,3 +214,22 @@ def test_archive_file_that_lists_an_instant_and_lacks_its_content_is_damage(hist
         archive.content(listed_instant)
     with pytest.raises(FileNotFoundError):
         archive.content(Instant(at(7), Action.COMMIT, State.COMPLETED, at(8)))
+
+
+def test_contents_that_are_asked_for_one_after_another_are_read_a_few_at_a_time(history, layout_2, monkeypatch) -> None:
+    """Each look-up once read the file from its start."""
+    days, entry = range(1, 29), 1000
+    name = history.file(1, 28)
+    history.manifest(1, name)
+    for day, row in zip(days, history.rows[f"{FOLDER}/{name}"], strict=True):
+        row["metadata"] = bytes([day]) * entry
+    monkeypatch.setattr(archived_contents, "_MOST_BYTES", 8 * (entry + 256))
+    for order in (days, days[::-1]):
+        archive = History(history.storage, layout_2, history)
+        instants = [archive.find(at(day))[0] for day in order]
+        history.opened_files.clear()
+        assert [archive.content(one) for one in instants] == [bytes([day]) * entry for day in order]
+        assert len(history.opened_files) <= 8
+    monkeypatch.setattr(archived_contents, "_MOST_BYTES", entry // 2)
+    archive = History(history.storage, layout_2, history)
+    assert [archive.content(archive.find(at(day))[0]) for day in days] == [bytes([day]) * entry for day in days]
