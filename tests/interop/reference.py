@@ -140,6 +140,11 @@ class ReferenceHudi:
         ]
         return result
 
+    def dangling(self, path: Path | str, files: Sequence[str]) -> list[str]:
+        """Return which of some files, given below the table's base, `HoodieRepairTool` would remove."""
+        result: list[str] = self._request("dangling", path=str(path), files=list(files))["files"]
+        return result
+
     def _call(self, operation: str, **request: Any) -> pa.Table:
         target = self.scratch / f"answer-{next(self._numbers)}.arrow"
         if not self._request(operation, target=str(target), **request).get("rows"):

@@ -186,6 +186,23 @@ def files_of(scan: Any) -> Iterator[str]:
         yield from (files.apply(index).getPath().getName() for index in range(files.size()))
 
 
+def dangling(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
+    """Which of some files `HoodieRepairTool` removes: it is in no Spark bundle, and the functions that it calls for that are."""
+    assert session._jvm is not None
+    hudi, path = session._jvm.org.apache.hudi, request["path"]
+    conf = hudi.hadoop.fs.HadoopFSUtils.getStorageConf(session._jsc.hadoopConfiguration())
+    client = hudi.common.table.HoodieTableMetaClient.builder().setConf(conf).setBasePath(path).setLoadActiveTimelineOnLoad(True).build()
+    files = session._jvm.java.util.ArrayList()
+    for file in request["files"]:
+        files.add(hudi.storage.StoragePath(path, file))
+    archived = client.getArchivedTimeline()
+    archived.loadCompletedInstantDetailsInMemory()
+    repair = hudi.table.repair.RepairUtils
+    by_instant = repair.tagInstantsOfBaseAndLogFiles(path, files)
+    removed = [repair.findInstantFilesToRemove(one, by_instant[one], client.getActiveTimeline(), archived) for one in by_instant]
+    return {"files": [str(file) for files_of_instant in removed for file in files_of_instant]}
+
+
 OPERATIONS: dict[str, Callable[[SparkSession, dict[str, Any]], dict[str, Any]]] = {
     "sql": run_sql,
     "read": read,
@@ -195,6 +212,7 @@ OPERATIONS: dict[str, Callable[[SparkSession, dict[str, Any]], dict[str, Any]]] 
     "defaults": defaults,
     "key_texts": key_texts,
     "retained": retained,
+    "dangling": dangling,
 }
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import queue
 import signal
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from types import FrameType
 
 import click
@@ -68,14 +68,14 @@ def run(
         click.echo(json.dumps(one.to_dict()) if as_json else str(one))
 
     failed = False
-    with _stop_event() as stop:
+    with _stop_requests() as stop:
         while True:
-            report = run_services(policy, dry_run=dry_run, engine=runner, stops=stop.is_set, tell=tell)
+            report = run_services(policy, dry_run=dry_run, engine=runner, stops=lambda: stop.is_set, tell=tell)
             failed = failed or report.failed
             click.echo(_summary(report, len(policy.tables)), err=True)
             if report.interrupted or pause is None or stop.wait(pause):
                 break
-        interrupted = stop.is_set()
+        interrupted = stop.is_set
     if failed or interrupted:
         click.get_current_context().exit(_FAILED if failed else _INTERRUPTED)
 
@@ -94,16 +94,40 @@ def _policy(
     return ServicePolicy(tuple(TablePolicy(path, chosen, options, storage_options) for path in dict.fromkeys(paths)))
 
 
-@contextmanager
-def _stop_event() -> Iterator[threading.Event]:
-    """Yield an event that Ctrl-C and a termination set; the second Ctrl-C interrupts at once."""
-    stop = threading.Event()
+class _Stop:
+    """Whether the run has to end, as a handler of signals says.
+
+    An event of `threading` is set under a lock. The thread that waits for it may hold that when the signal comes in, and would wait for
+    itself.
+    """
+
+    def __init__(self) -> None:
+        self._requests: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self.is_set = False
+
+    def set(self) -> None:
+        """Let the run end."""
+        self.is_set = True
+        self._requests.put(None)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait so long, or until the run has to end, and tell whether it has."""
+        with contextlib.suppress(queue.Empty):
+            self._requests.get(timeout=seconds)
+        return self.is_set
+
+
+@contextlib.contextmanager
+def _stop_requests() -> Iterator[_Stop]:
+    """Yield what Ctrl-C and a termination set; the second Ctrl-C interrupts at once."""
+    stop = _Stop()
 
     def request_stop(number: int, frame: FrameType | None) -> None:
-        if stop.is_set() and number == signal.SIGINT:
+        if stop.is_set and number == signal.SIGINT:
             signal.default_int_handler(number, frame)
         stop.set()
-        click.echo("the run ends when the service at work is done", err=True)
+        with contextlib.suppress(RuntimeError):  # the signal came in while a line was written
+            click.echo("the run ends when the service at work is done", err=True)
 
     previous = {number: signal.signal(number, request_stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -30,14 +30,14 @@ class ArchivedContents:
 
     def find(self, file: HistoryFile, instant: Instant) -> bytes | None:
         """Return what a file of the archive holds of an instant, None when it holds nothing; errors as in the reader of rows."""
-        wanted = (instant.requested, instant.action.value)
+        target = (instant.requested, instant.action.value)
         known, near = self._known
-        if known != file or wanted not in near:
-            near = self._around(file, wanted)
+        if known != file or target not in near:
+            near = self._around(file, target)
             self._known = (file, near)
-        return near.get(wanted)
+        return near.get(target)
 
-    def _around(self, file: HistoryFile, wanted: tuple[str, str]) -> Mapping[tuple[str, str], bytes]:
+    def _around(self, file: HistoryFile, target: tuple[str, str]) -> Mapping[tuple[str, str], bytes]:
         """Return the contents of an instant and of those next to it in the file: half of the bytes may come before it."""
         near: OrderedDict[tuple[str, str], bytes] = OrderedDict()
         size = 0
@@ -47,7 +47,7 @@ class ArchivedContents:
                 continue
             near[key] = row[_METADATA] or b""
             size += len(near[key]) + _LEAST_BYTES
-            if wanted in near:
+            if target in near:
                 if size > _MOST_BYTES:
                     break
                 continue

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
 
 from pyhudi import HudiTable
+from pyhudi.cli import services_command
 from pyhudi.cli.main import main
 from pyhudi.cli.policy_file import parse_yaml
 from pyhudi.table.runner.service_policy import parse_policy
@@ -157,6 +162,40 @@ def test_an_interrupt_ends_between_services_and_rounds(path: str, monkeypatch: p
     assert "clean: nothing to do" in done.stdout
     assert "archive" not in done.stdout
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_signal_that_comes_in_at_any_step_of_the_pause_ends_it() -> None:
+    """Events of `threading` do not: their handler waits for a lock that the interrupted thread holds."""
+    signalled: set[str] = set()
+
+    def interrupt(frame: FrameType, event: str, _: object) -> Callable[..., Any]:
+        step = f"{frame.f_code.co_qualname}:{frame.f_lineno}:{event}"
+        if step not in signalled and not stop.is_set:
+            signalled.add(step)
+            os.kill(os.getpid(), signal.SIGTERM)
+        return interrupt
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(10)
+    try:
+        for _ in range(100):
+            count, trace = len(signalled), sys.gettrace()
+            with services_command._stop_requests() as stop:
+                sys.settrace(interrupt)
+                try:
+                    stop.wait(0.01)
+                finally:
+                    sys.settrace(trace)
+            if len(signalled) == count:
+                break
+            assert stop.is_set
+        assert len(signalled) > 3
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_the_policy_on_the_page_is_one() -> None:
