@@ -174,3 +174,17 @@ def test_decimals_and_other_numbers_in_one_column_are_refused_before_there_is_a_
     with pytest.raises(SchemaError, match=r"oslo/b\.parquet.*'v' has type.*decimal128.*neither holds"):
         bootstrapped(tmp_path / "t", source)
     assert not (tmp_path / "t").exists()
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_statistics_of_meta_columns_are_those_of_skeletons(tmp_path: Path, table_type: str) -> None:
+    """Sources that are base files of another table have such columns, too: filters ruled out all files by these."""
+    others = {f"_hoodie_{name}": ["9"] for name in ("commit_time", "commit_seqno", "record_key", "partition_path", "file_name")}
+    files = {f"oslo/{key}.parquet": pa.table({**others, "id": [key], "city": ["oslo"]}) for key in map(str, range(8))}
+    source = write(tmp_path / "plain", files)
+    table = HudiTable.bootstrap(tmp_path / "t", source, name="t", keys=["id"], partition_by=["city"], table_type=table_type)
+    table.upsert([{"id": "0", "city": "oslo"}])
+    table = HudiTable.open(tmp_path / "t")
+    for condition, count in (("_hoodie_record_key = '7'", 1), ("_hoodie_commit_time = '00000000000001'", 7), ("id = '7'", 1)):
+        assert table.count(filter=condition) == table.to_arrow(filter=condition).num_rows == count, condition
+    assert table.inspect.verify().num_rows == 0

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pyarrow.types as pt
 
+from pyhudi.kernels.base_file.parquet_input import open_parquet
 from pyhudi.kernels.base_file.stitched_rows import open_data
 from pyhudi.kernels.keys.key_kernels import field_column
 from pyhudi.metadata_table.format.column_types import BoundType, StoredColumns, kind_of_record
@@ -26,6 +27,9 @@ from pyhudi.metadata_table.format.record import ColumnStats, RecordType, ValueTy
 from pyhudi.metadata_table.indexes.footer_bounds import footer_bound
 from pyhudi.metadata_table.indexes.unbounded_stats import widest_bounds
 from pyhudi.schema.float_columns import as_doubles
+from pyhudi.schema.meta_columns import is_meta_column
+from pyhudi.spec.files.bootstrap_source import is_skeleton
+from pyhudi.spec.files.file_names import parse_base_file_name
 from pyhudi.storage.storage_protocol import Storage
 
 #: The type of each column's bounds.
@@ -52,19 +56,31 @@ def file_stats(storage: Storage, path: str, types: BoundTypes, stored: StoredCol
         CorruptTableError: the file is no whole Parquet file, or it is not there.
     """
     name = path.rpartition("/")[2]
+    parsed = parse_base_file_name(name)
+    # A skeleton has the meta columns of its rows, whatever columns of these names its source has.
+    meta = {column: kind for column, kind in types.items() if is_meta_column(column)} if parsed and is_skeleton(parsed.instant) else {}
     with open_data(storage, path) as file:
-        footer = file.metadata
-        if not footer.num_rows:
-            return None
-        indices = {footer.schema.column(index).path: index for index in range(footer.num_columns)}
-        stored = stored or StoredColumns({column: column for column in types})
-        index_of_column = {column: indices.get(stored.names.get(column, "")) for column in types}
-        return {
-            column: _absent(name, column, kind, footer.num_rows, is_null=column in stored.nulls)
-            if (index := index_of_column[column]) is None
-            else _column_stats(file, index, name, column, kind)
-            for column, kind in types.items()
-        }
+        stats = _stats_of(file, name, {column: kind for column, kind in types.items() if column not in meta}, stored)
+    if not meta or stats is None:
+        return stats
+    with open_parquet(storage, path) as file:
+        stats |= _stats_of(file, name, meta, stored) or {}
+    return {column: stats[column] for column in types if column in stats}
+
+
+def _stats_of(file: pq.ParquetFile, name: str, types: BoundTypes, stored: StoredColumns | None) -> dict[str, ColumnStats] | None:
+    footer = file.metadata
+    if not footer.num_rows:
+        return None
+    indices = {footer.schema.column(index).path: index for index in range(footer.num_columns)}
+    stored = stored or StoredColumns({column: column for column in types})
+    index_of_column = {column: indices.get(stored.names.get(column, "")) for column in types}
+    return {
+        column: _absent(name, column, kind, footer.num_rows, is_null=column in stored.nulls)
+        if (index := index_of_column[column]) is None
+        else _column_stats(file, index, name, column, kind)
+        for column, kind in types.items()
+    }
 
 
 def partition_stats(partition_path: str, files: Sequence[Mapping[str, ColumnStats]], types: BoundTypes) -> list[ColumnStats]:
