@@ -22,6 +22,7 @@ _URIS: Final = "hoodie.datasource.hive_sync.metastore.uris"
 _PORT: Final = 9083
 _TIMEOUT_MS: Final = 600_000  # adding a thousand partitions takes a slow metastore minutes
 _CONNECT_MS: Final = 20_000
+_OF_ENDS: Final = "; it ended the connection, as one does that stops, or that expects Kerberos or TLS, which are not served"
 #: A metastore serves each connection in a thread of its own, most of which wait for its database.
 CONNECTIONS: Final = 4
 
@@ -46,7 +47,10 @@ class MetastoreClient:
         try:
             yield
         except (transport.TTransportException, OSError, EOFError) as error:
-            raise CatalogError(f"the Hive metastore {self.uri} did not answer while {action}: {error}") from error
+            has_ended = getattr(error, "type", None) == transport.TTransportException.END_OF_FILE
+            raise CatalogError(
+                f"the Hive metastore {self.uri} did not answer while {action}: {error}{_OF_ENDS if has_ended else ''}"
+            ) from error
         except thrift.TException as error:
             reason = getattr(error, "message", None) or str(error) or type(error).__name__
             raise CatalogError(f"the Hive metastore {self.uri} refused {action}: {reason}") from error

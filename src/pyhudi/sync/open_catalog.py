@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+from typing import Final
 
 from pyhudi.clients.metastore_client import check_addresses, connect, load_bindings
+from pyhudi.errors import UnsupportedError
+from pyhudi.storage.remote.hadoop_settings import session_setting
 from pyhudi.sync.catalog_sync import CatalogSync
 from pyhudi.sync.custom_catalog import catalog_provider
 from pyhudi.sync.glue_catalog import GlueCatalog
@@ -12,7 +15,10 @@ from pyhudi.sync.glue_client import connect_glue, load_client
 from pyhudi.sync.hive_metastore import HiveMetastore
 from pyhudi.sync.hive_server import HiveServer
 from pyhudi.sync.server_client import connect_server, load_driver
-from pyhudi.sync.sync_settings import JDBC_URL, CatalogKind, SyncSettings
+from pyhudi.sync.sync_settings import JDBC_URL, URIS, CatalogKind, SyncSettings
+
+#: Settings of a session whose metastore wants more than plain Thrift.
+_SECURED: Final = {"hive.metastore.sasl.enabled": "Kerberos", "hive.metastore.use.SSL": "TLS"}
 
 
 def catalog_name(settings: SyncSettings, kind: CatalogKind | str) -> str:
@@ -31,6 +37,7 @@ def check_client(settings: SyncSettings, kind: CatalogKind | str) -> None:
 
     Raises:
         OptionError: it is not, or they are not.
+        UnsupportedError: the metastore of the session wants a login or encryption.
     """
     if not isinstance(kind, CatalogKind):
         catalog_provider(kind)
@@ -39,9 +46,21 @@ def check_client(settings: SyncSettings, kind: CatalogKind | str) -> None:
         load_client()
         return
     load_bindings()
+    _check_session(settings)
     check_addresses(settings.uris)
     if kind is not CatalogKind.HMS:
         load_driver()
+
+
+def _check_session(settings: SyncSettings) -> None:
+    """See that the session's metastore can be reached; one that an option names is another one."""
+    if settings.options.get(URIS) is not None:
+        return
+    for name, what in _SECURED.items():
+        if (session_setting(name) or "").lower() == "true":
+            raise UnsupportedError(
+                f"the session's Hive metastore wants {what} ({name}=true), which a sync does not serve: name one without it in {URIS}"
+            )
 
 
 def open_catalog(settings: SyncSettings, kind: CatalogKind | str) -> CatalogSync:
@@ -49,6 +68,7 @@ def open_catalog(settings: SyncSettings, kind: CatalogKind | str) -> CatalogSync
 
     Raises:
         OptionError: the package of its client is not installed, or its address is wrong.
+        UnsupportedError: the metastore of the session wants a login or encryption.
         CatalogError: it does not answer.
     """
     check_client(settings, kind)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -20,7 +20,13 @@ _PORT: Final = 10_000
 _TIMEOUT_S: Final = 600
 _NOBODY: Final = "anonymous"  # an empty user or password, as Hive's JDBC driver sends it: SASL refuses an empty one
 #: Variables of a URL that change how a server is reached, and that no package of Python serves here.
-_UNSERVED: Final = ("principal", "serviceDiscoveryMode", "saslQop", "delegationToken")
+_UNSERVED: Final = (
+    *("principal", "kerberosAuthType", "saslQop", "sasl.qop", "delegationToken"),
+    *("serviceDiscoveryMode", "zooKeeperNamespace", "twoWay", "sslKeyStore", "jwt"),
+)
+#: Values of the variable `auth`, in lower case, that ask for another login than a name and a password.
+_UNSERVED_LOGINS: Final = frozenset(("kerberos", "delegationtoken", "jwt", "browser", "maprsasl"))
+_TRUST: Final = "sslTrustStore"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +101,7 @@ def connection_arguments(url: str) -> dict[str, Any]:
     """
     head, *settings = re.split("[;?#]", url)
     variables = dict(text.partition("=")[::2] for text in settings if text)
+    _check_served(url, variables)
     try:
         parts = urlsplit(f"//{head.removeprefix(_PREFIX)}")
         host, port = parts.hostname, parts.port or _PORT
@@ -102,9 +109,6 @@ def connection_arguments(url: str) -> dict[str, Any]:
         raise OptionError(f"{JDBC_URL}={url}: {error}") from error
     if not url.startswith(_PREFIX) or not host:
         raise OptionError(f"{JDBC_URL}={url}: it is not of the form jdbc:hive2://host:port")
-    for name in _UNSERVED:
-        if name in variables:
-            raise UnsupportedError(f"{JDBC_URL}={url}: {name} is not served; use hoodie.datasource.hive_sync.mode=hms")
     result: dict[str, Any] = {"host": host, "port": port}
     result["auth_mechanism"] = "NOSASL" if variables.get("auth", "").lower() == "nosasl" else "PLAIN"
     if variables.get("transportMode", "").lower() == "http":
@@ -112,6 +116,19 @@ def connection_arguments(url: str) -> dict[str, Any]:
     if variables.get("ssl", "").lower() == "true":
         result["use_ssl"] = True
     return result | {name: variables[name] for name in ("user", "password") if name in variables}
+
+
+def _check_served(url: str, variables: Mapping[str, str]) -> None:
+    unserved = [name for name in _UNSERVED if name in variables]
+    if (login := variables.get("auth", "")).lower() in _UNSERVED_LOGINS:
+        unserved.append(f"auth={login}")
+    if unserved:
+        raise UnsupportedError(f"{JDBC_URL}={url}: {unserved[0]} is not served; use hoodie.datasource.hive_sync.mode=hms")
+    if _TRUST in variables:
+        raise UnsupportedError(
+            f"{JDBC_URL}={url}: {_TRUST} is not served, as Python reads no such file of Java; without it the connection is encrypted, and"
+            " the server's certificate is not verified"
+        )
 
 
 def load_driver() -> Any:

@@ -116,7 +116,8 @@ class TableSync:
             )
         merged = merged_entry(entry, described)
         # Partitions are located before the catalog is changed: an extractor that does not fit shall leave it as it was.
-        target = located_partitions(self.settings, state, described.location, {} if before is None else before.properties)
+        # They get the scheme that the catalog has for the table: s3 and s3a are one location, and its readers may know one of them.
+        target = located_partitions(self.settings, state, entry.location, {} if before is None else before.properties)
         if merged.is_changed:
             self._alter(merged.entry, cascade=merged.has_new_columns and bool(stated))
         return self._finish(state, "updated" if merged.is_changed else "unchanged", target, entry)

@@ -40,7 +40,9 @@ def test_a_url_says_how_the_server_is_reached(url: str, arguments: dict[str, Any
         ("jdbc:hive2://", OptionError, "jdbc:hive2://host:port"),
         ("jdbc:hive2://hive:door", OptionError, "jdbcurl=jdbc:hive2://hive:door"),
         ("jdbc:hive2://hive:1/;principal=hive/_HOST@X", UnsupportedError, "principal"),
-        ("jdbc:hive2://a:1,b:2/;serviceDiscoveryMode=zooKeeper", HudiError, "jdbcurl"),
+        ("jdbc:hive2://a:1,b:2/;serviceDiscoveryMode=zooKeeper", UnsupportedError, "serviceDiscoveryMode is not served"),
+        ("jdbc:hive2://hive:1/;auth=Kerberos", UnsupportedError, "auth=Kerberos is not served"),
+        ("jdbc:hive2://hive:1/;ssl=true;sslTrustStore=/a.jks;trustStorePassword=b", UnsupportedError, "certificate is not verified"),
     ],
 )
 def test_a_url_that_cannot_be_served_is_named(url: str, error: type[HudiError], reason: str) -> None:

@@ -111,6 +111,21 @@ def test_the_metastore_of_the_session_is_the_default(
     assert sync_settings(resolve(options), table(tmp_path).config).uris == uris
 
 
+@pytest.mark.parametrize(("name", "what"), [("hive.metastore.sasl.enabled", "Kerberos"), ("hive.metastore.use.SSL", "TLS")])
+def test_a_metastore_of_the_session_that_wants_more_than_thrift_is_refused_before_a_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, what: str
+) -> None:
+    """One that an option names is another one."""
+    monkeypatch.setattr(hadoop_settings, "_lookups", [lambda: {name: "true", "hive.metastore.uris": "thrift://127.0.0.1:1"}.get])
+    made = table(tmp_path)
+    with pytest.raises(UnsupportedError, match=f"wants {what}"):
+        made.upsert([{"id": 1, "city": "oslo"}], options={f"{HIVE}.enable": "true"})
+    assert made.count() == 0
+    named = {f"{HIVE}.enable": "true", f"{HIVE}.metastore.uris": "thrift://127.0.0.1:1"}
+    (failed,) = made.upsert([{"id": 1, "city": "oslo"}], options=named).failed_services
+    assert "no Hive metastore answers" in failed
+
+
 @pytest.mark.parametrize(
     ("name", "part"),
     [

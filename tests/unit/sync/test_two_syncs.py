@@ -121,3 +121,13 @@ def test_a_write_of_version_6_that_is_pending_during_a_sync_is_not_missed(tmp_pa
         file.unlink()
     sync(table)
     assert known() == times[2]
+
+
+def test_a_sync_under_another_scheme_adds_partitions_with_that_of_the_catalog(table: HudiTable, catalog: MemoryCatalog) -> None:
+    """Writers may say s3a where the catalog's readers know s3."""
+    base = "hoodie.datasource.meta.sync.base.path"
+    sync(table, **{base: "s3://bucket/trips"})
+    table.insert([{"id": 3, "city": "lima"}])
+    sync(table, **{base: "s3a://bucket/trips"})
+    assert catalog.tables["trips"].location == "s3://bucket/trips"
+    assert catalog.values["trips"] == {(city,): f"s3://bucket/trips/{city}" for city in ("lima", "oslo", "rome")}
