@@ -2,9 +2,10 @@
 
     python -m bench.kernels.catalog_sync --work <scratch folder> [--partitions N] [--warm N] [--rounds N]
 
-Beside it, in turns, the calls alone: as many partitions of the same form, added to another table in one connection, a thousand at a
-time. The metastore is the one of PySpark's jars on a Derby database, and needs a quarter of the processor time once Java has compiled it:
-`--warm` says how many partitions of other tables it has stored before. Processor times are those of this process and of the metastore's.
+Beside it the calls alone: as many partitions of the same form, added to another table in one connection, a thousand at a time. Each round
+has another database, and both take turns at being the first, as the metastore becomes faster all the time: the one of PySpark's jars, on a
+Derby database, needs a quarter of the processor time once Java has compiled it. `--warm` says how many partitions of other tables it has
+stored before. Processor times are those of this process and of the metastore's.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,20 +37,24 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--partitions", type=int, default=10_000)
     parser.add_argument("--warm", type=int, default=500)
-    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=2)
     arguments = parser.parse_args()
     work, count = arguments.work / "catalog-sync", arguments.partitions
     shutil.rmtree(work, ignore_errors=True)
     with hive_metastore(work / "metastore", free_port()) as uri:
-        synchronise(new_table(work / "warm", arguments.warm), uri)
+        synchronise(new_table(work / "warm", arguments.warm), uri, "warm")
+        table = new_table(work / "table", count)
         for number in range(arguments.rounds):
-            table = new_table(work / f"table{number}", count)
-            show(f"{count} partitions", lambda: synchronise(table, uri))  # noqa: B023 - called at once
-            show("the calls alone, one connection", lambda: add_alone(uri, table.config.name, count))  # noqa: B023 - called at once
+            steps: dict[str, Callable[[], None]] = {
+                f"{count} partitions": partial(synchronise, table, uri, f"bench{number}"),
+                "the calls alone, one connection": partial(add_alone, uri, f"alone{number}", table.storage.uri, count),
+            }
+            for what in sorted(steps, reverse=number % 2 == 1):
+                show(what, steps[what])
         for number in range(3):
             table.upsert(rows(range(count + number, count + number + 1)))
-            show("one new partition", lambda: synchronise(table, uri))
-        show("nothing new", lambda: synchronise(table, uri))
+            show("one new partition", partial(synchronise, table, uri, "bench0"))
+        show("nothing new", partial(synchronise, table, uri, "bench0"))
 
 
 def new_table(path: Path, partitions: int) -> HudiTable:
@@ -63,18 +69,18 @@ def rows(ids: range) -> pa.Table:
     return pa.table({"id": ids, "part": [f"p{one:06}" for one in ids], "value": [0.5] * len(ids)}, schema=SCHEMA)
 
 
-def synchronise(table: HudiTable, uri: str) -> None:
+def synchronise(table: HudiTable, uri: str, database: str) -> None:
     """Synchronise a table."""
-    table.services.sync(options={f"{HIVE}.metastore.uris": uri, f"{HIVE}.database": "bench"})
+    table.services.sync(options={f"{HIVE}.metastore.uris": uri, f"{HIVE}.database": database})
 
 
-def add_alone(uri: str, name: str, count: int) -> None:
-    """Add partitions like those of a table to another table of the catalog."""
+def add_alone(uri: str, name: str, folder: str, count: int) -> None:
+    """Add partitions in a folder, in the form of those that a sync has made, to another table of the catalog."""
     client = connect([uri])
     try:
-        table = client.calls.get_table("bench", name)
-        serde = client.calls.get_partitions("bench", name, 1)[0].sd.serdeInfo
-        table.tableName, location = f"{name}_alone", table.sd.location
+        table = client.calls.get_table("warm", "warm")
+        serde = client.calls.get_partitions("warm", "warm", 1)[0].sd.serdeInfo
+        table.tableName, table.sd.location, location = name, f"file:{folder}", f"file:{folder}"
         client.calls.create_table(table)
         for begin in range(0, count, CALL):
             made = [partition(client.types, table, serde, location, number) for number in range(begin, min(begin + CALL, count))]
@@ -87,7 +93,7 @@ def partition(types: Any, table: Any, serde: Any, location: str, number: int) ->
     """Return a partition as a sync makes it."""
     storage = copy.copy(table.sd)
     storage.location, storage.serdeInfo = f"{location}/p{number:06}", serde
-    return types.Partition([f"p{number:06}"], "bench", table.tableName, sd=storage, parameters={})
+    return types.Partition([f"p{number:06}"], table.dbName, table.tableName, sd=storage, parameters={})
 
 
 def show(what: str, action: Callable[[], object]) -> None:
