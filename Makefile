@@ -15,6 +15,8 @@ JAVA := $(VENV)/.java-home
 READY_HUDI := $(HUDI)/.ready
 READY_SERVERS := $(SERVERS)/.ready
 AZURITE := $(SERVERS)/node_modules/.bin/azurite-blob
+S3A := $(SERVERS)/s3a
+READY_S3A := $(S3A)/.ready
 LOWEST := .venv-lowest
 DBT := .venv-dbt
 READY_DBT := $(DBT)/.ready
@@ -29,7 +31,8 @@ LOWEST_TESTS := tests/unit/codec tests/unit/kernels/test_write_task.py tests/uni
 # that points elsewhere would bring another Spark.
 WITH_JAVA = unset SPARK_HOME; export JAVA_HOME="$$(cat $(JAVA))" PYSPARK_PYTHON="$(CURDIR)/$(BIN)/python";
 WITH_HUDI = export PYHUDI_REFERENCE_PYTHON="$(CURDIR)/$(HUDI)/bin/python" PYHUDI_REFERENCE_JAR="$$(cat $(HUDI)/hudi-bundle)";
-WITH_SERVERS = export PYHUDI_SERVERS_PYTHON="$(CURDIR)/$(SERVERS)/bin/python" PYHUDI_AZURITE="$$(ls $(CURDIR)/$(AZURITE) 2>/dev/null || true)";
+WITH_SERVERS = export PYHUDI_SERVERS_PYTHON="$(CURDIR)/$(SERVERS)/bin/python" PYHUDI_AZURITE="$$(ls $(CURDIR)/$(AZURITE) 2>/dev/null || true)" \
+	PYHUDI_S3A="$(CURDIR)/$(S3A)";
 # JVMs of tests live for minutes: Java's second compiler and its parallel collector cost them more than they bring back (44 % of the
 # processor time of Spark's tests, 105 to 59 s in one run). Benchmarks keep Java's defaults.
 SHORT_LIVED = export JAVA_TOOL_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC $${JAVA_TOOL_OPTIONS-}";
@@ -99,7 +102,7 @@ test-spark: $(READY) $(JAVA) ## Tests on a real Spark session
 	@$(IN_MEMORY) $(WITH_JAVA) $(SHORT_LIVED) $(TIMED) "tests on Spark" $(PYTEST) -q -n 2 --dist worksteal $(SLOWEST) tests/spark $(ARGS)
 
 .PHONY: test-servers
-test-servers: $(READY) $(JAVA) $(READY_SERVERS) $(READY_HUDI) $(AZURITE) ## Tests with real servers: a Hive metastore, a HiveServer2, AWS Glue, S3, Azure
+test-servers: $(READY) $(JAVA) $(READY_SERVERS) $(READY_S3A) $(READY_HUDI) $(AZURITE) ## Tests with real servers: a Hive metastore, a HiveServer2, AWS Glue, S3, Azure
 	@echo "pytest tests/servers"
 	@$(WITH_JAVA) $(WITH_HUDI) $(SHORT_LIVED) $(WITH_SERVERS) $(TIMED) "tests with servers" $(PYTEST) -q $(SLOWEST) tests/servers $(ARGS)
 
@@ -118,7 +121,7 @@ interop: $(READY) $(JAVA) $(READY_HUDI) ## Let Apache Hudi 1.2.0 read and contin
 		$(PYTEST) -q -n 2 --dist worksteal $(SLOWEST) tests/interop $(ARGS)
 
 .PHONY: test-slow
-test-slow: $(READY) $(JAVA) $(READY_HUDI) $(READY_SERVERS) $(AZURITE) ## The long proofs that `make test` and `make interop` leave out
+test-slow: $(READY) $(JAVA) $(READY_HUDI) $(READY_SERVERS) $(READY_S3A) $(AZURITE) ## The long proofs that `make test` and `make interop` leave out
 	@echo "pytest --slow -m slow"
 	@$(WITH_JAVA) $(WITH_HUDI) $(WITH_SERVERS) $(SHORT_LIVED) $(PYTEST) -q --slow -m slow tests $(ARGS)
 
@@ -211,6 +214,11 @@ $(READY_SERVERS): scripts/create_venv.sh
 $(AZURITE): $(READY_SERVERS)
 	@if command -v npm >/dev/null; then npm install --silent --no-audit --no-fund --prefix $(SERVERS) azurite@3.35.0 && touch $@; \
 	else echo "npm is not installed: the tests with Azure's server are skipped"; fi
+
+# Spark reads S3 by Hadoop's S3A, which PySpark does not bring.
+$(READY_S3A): scripts/setup_s3a.sh scripts/s3a/pom.xml $(JAVA) | $(READY_SERVERS)
+	JAVA_HOME="$$(cat $(JAVA))" scripts/setup_s3a.sh "$(CURDIR)/$(S3A)"
+	@touch $@
 
 # dbt, with the PySpark of pyhudi's environment, whose packages it would change; wheels only, as one of its packages needs a compiler.
 $(READY_DBT): scripts/create_venv.sh $(READY)

@@ -321,3 +321,12 @@ def test_source_folder_is_opened_with_the_credentials_of_the_table_also_by_write
     for storage in (table, writer):
         assert open_source_folder(storage, "s3://b/source") == CloudStorage("s3://b/source", (("key", "A"), ("secret", "B")))
     assert open_source_folder(table, "/local/source").uri == "/local/source"
+
+
+@pytest.mark.parametrize("name", ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"])
+def test_an_address_of_the_environment_may_be_a_plain_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cloud_client, "_RETRIES", {"max_retries": 0})
+    for variable, value in {"AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "B", name: "http://127.0.0.1:1"}.items():
+        monkeypatch.setenv(variable, value)
+    with pytest.raises(StorageError, match=r"127\.0\.0\.1:1/.*error sending request"):
+        CloudStorage(f"s3://bucket/{name}").list("")

@@ -28,6 +28,7 @@ from pyhudi.schema.meta_columns import with_meta_columns
 from pyhudi.spark.jvm import jvm
 from pyhudi.spark.jvm.error_translation import explain_reads_below, propagate_errors
 from pyhudi.spark.jvm.jvm import JavaObject
+from pyhudi.spark.jvm.store_access import share_store_settings
 from pyhudi.spark.scan.catalyst_condition import condition_of
 from pyhudi.spark.scan.default_partitions import PartitionSet
 from pyhudi.spark.scan.delta_files import delta_folder
@@ -92,6 +93,7 @@ class SnapshotFileIndex:
         self._schema = StructType([*partition_schema, *hidden])
         self._base = hadoop_base(snapshot.storage)
         explain_reads_below(self._base)
+        share_store_settings(session, snapshot.storage)
         self._values = partition_values(session, self._schema.json())
         values = partition_values(session, partition_schema.json())
         self._search = PartitionSearch(session, snapshot, partition_schema, values, partitions)

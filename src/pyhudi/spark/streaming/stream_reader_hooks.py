@@ -16,8 +16,9 @@ from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.jvm.patches import Hook, IsEnabled, replace_methods
 from pyhudi.spark.options.read_request import ReadRequest, noting_hooks, request_of
 from pyhudi.spark.stopped_sessions import check_running
-from pyhudi.spark.streaming.stream_source import NAME, HudiStream, stated_start, stream_options
+from pyhudi.spark.streaming.stream_source import NAME, STORAGE_PREFIX, HudiStream, stated_start, stream_options
 from pyhudi.storage.open_storage import open_storage
+from pyhudi.storage.remote.cloud_storage import CloudStorage
 
 
 def install(is_enabled: IsEnabled) -> None:
@@ -69,4 +70,5 @@ def _stream(session: SparkSession, location: str, request: ReadRequest) -> DataF
     open_snapshot(storage, SnapshotQuery("snapshot"))
     stated_start(storage, options)
     session.dataSource.register(HudiStream)
-    return session.readStream.format(NAME).options(**given, path=location).load()
+    of_storage = {f"{STORAGE_PREFIX}{name}": value for name, value in (storage.options if isinstance(storage, CloudStorage) else ())}
+    return session.readStream.format(NAME).options(**given, **of_storage, path=location).load()

@@ -53,6 +53,8 @@ _FORMAT: Final = "hoodie.datasource.query.incremental.format"
 _START: Final = "hoodie.datasource.streaming.startOffset"
 _MAX_COMMITS: Final = "pyhudi.streaming.max.commits"
 _TIMES_OF_VERSION: Final = "hoodie.datasource.read.streaming.table.version"
+#: How options begin that the storage takes: what the session states about a store is known where it runs only.
+STORAGE_PREFIX: Final = "pyhudi.storage.option."
 _SOURCE_PROCESS: Final = "pyspark.sql.streaming.python_streaming_source_runner"
 _ExceptHook: TypeAlias = Callable[[type[BaseException], BaseException, TracebackType | None], object]
 
@@ -231,7 +233,9 @@ def _open_source(given: Mapping[str, str]) -> tuple[Storage, Options]:
     path = given.get(_PATH)
     if not path:
         raise OptionError('readStream.format("hudi") needs the path of a table: load("/data/trips").')
-    return open_storage(path), stream_options(given)
+    of_storage = {name.removeprefix(STORAGE_PREFIX): value for name, value in given.items() if name.startswith(STORAGE_PREFIX)}
+    others = {name: value for name, value in given.items() if not name.startswith(STORAGE_PREFIX)}
+    return open_storage(path, of_storage or None), stream_options(others)
 
 
 def _columns(storage: Storage, options: Options) -> pa.Schema:

@@ -10,7 +10,7 @@ import contextlib
 import functools
 import importlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any, Final
 
@@ -18,6 +18,8 @@ from pyhudi.errors import AlreadyExistsError, HudiError, OptionError, StorageErr
 from pyhudi.storage.remote.cloud_options import ENDPOINTS, FAMILIES, store_settings
 
 _SCHEMES: Final = {"aws": "s3", "google": "gs"}
+#: Where obstore looks for the address of a store that its settings do not state; the SDKs of AWS have the first two.
+_ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 #: One request moves at most a file of some hundred megabytes; obstore's own limit of 30 s would break it off on a slow line.
 _TIMEOUTS: Final = {"timeout": "300s", "connect_timeout": "5s"}
 #: Without credentials obstore asks the machine for its role, which elsewhere than in a cloud ends by these limits only.
@@ -60,8 +62,7 @@ def _open(url: str, options: tuple[tuple[str, Any], ...]) -> Any:
     settings = store_settings(url, {name: dict(value) if isinstance(value, tuple) else value for name, value in options})
     scheme, _, rest = url.partition("://")
     served = _SCHEMES.get(FAMILIES[scheme], scheme)
-    is_plain = any(settings.get(name, "").startswith("http://") for name in ENDPOINTS)
-    client = {**_TIMEOUTS, **({"allow_http": True} if is_plain else {})}
+    client = {**_TIMEOUTS, **({"allow_http": True} if _endpoint(settings).startswith("http://") else {})}
     try:
         store = importlib.import_module("obstore.store")
     except ImportError as error:
@@ -74,6 +75,12 @@ def _open(url: str, options: tuple[tuple[str, Any], ...]) -> Any:
         raise StorageError(
             f"the storage of table {url} cannot be opened, which says nothing about the table in it: {_first_line(error)}"
         ) from error
+
+
+def _endpoint(settings: Mapping[str, str]) -> str:
+    """Return the address of a store where settings or the environment state one."""
+    stated = [settings[name] for name in ENDPOINTS if name in settings] or [os.environ[name] for name in _ENDPOINTS if name in os.environ]
+    return next(iter(stated), "")
 
 
 def _hashable(value: object) -> object:

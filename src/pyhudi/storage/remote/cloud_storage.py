@@ -212,7 +212,12 @@ class CloudStorage:
     @property
     def store(self) -> Any:
         """The store of obstore, whose paths are relative to the table."""
-        return cloud_client.open_store(self.url, tuple(one for one in self.options if one[0] not in (LOCK_FILE_OPTION, STORAGE_OPTION)))
+        return cloud_client.open_store(self.url, self.store_options)
+
+    @property
+    def store_options(self) -> tuple[tuple[str, Any], ...]:
+        """The options that are about the store: where it is, and the credentials."""
+        return tuple(one for one in self.options if one[0] not in (LOCK_FILE_OPTION, STORAGE_OPTION))
 
     def key_of(self, path: str, e_tag: str) -> ObjectKey:
         """Return the key of one version of an object in the cache of this process."""
