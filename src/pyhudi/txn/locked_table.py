@@ -22,6 +22,7 @@ from pyhudi.timeline.load_timeline import timeline_files
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline.write_instant import TimelineWriter
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
+from pyhudi.txn.conflicts.void_plans import remove_void_plans
 from pyhudi.txn.heartbeat_settings import DEFAULTS, HeartbeatSettings
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.recreation import is_interrupted, recover_recreation
@@ -61,7 +62,7 @@ class LockedTable(TableState):
 
     def reload(self) -> LockedTable:
         """Return the table with its timeline read again."""
-        timeline, files = _load(self.storage, self.config)
+        timeline, files = _load_locked(self.storage, self.config)
         return replace(self, timeline=timeline, timeline_files=files)
 
 
@@ -100,10 +101,10 @@ def locked_table(
         recover_properties(known)
         config = _writable_config(known)
         refuse_unserved(known, config)
-        timeline, files = _load(known, config)
+        timeline, files = _load_locked(known, config)
         if is_interrupted(config, files) and recover_recreation(known, clock.now()):
             config = _writable_config(known)
-            timeline, files = _load(known, config)
+            timeline, files = _load_locked(known, config)
         if not restores:
             _check_not_restored(storage, timeline)
         times = InstantClock(clock, config.timeline_zone, timeline.greatest_time(), storage.uri)
@@ -128,6 +129,11 @@ def _writable_config(storage: Storage) -> TableConfig:
     config = with_key_encoding(storage, TableConfig(load_properties(storage)))
     check_writable(config)
     return config
+
+
+def _load_locked(storage: Storage, config: TableConfig) -> tuple[Timeline, frozenset[str]]:
+    timeline, files = _load(storage, config)
+    return _load(storage, config) if remove_void_plans(storage, config, timeline, files) else (timeline, files)
 
 
 def _load(storage: Storage, config: TableConfig) -> tuple[Timeline, frozenset[str]]:
