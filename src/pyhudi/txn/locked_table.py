@@ -22,7 +22,7 @@ from pyhudi.timeline.load_timeline import timeline_files
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline.write_instant import TimelineWriter
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
-from pyhudi.txn.conflicts.void_plans import remove_void_plans
+from pyhudi.txn.conflicts.colliding_plans import remove_colliding_plans
 from pyhudi.txn.heartbeat_settings import DEFAULTS, HeartbeatSettings
 from pyhudi.txn.ids import Ids
 from pyhudi.txn.recreation import is_interrupted, recover_recreation
@@ -133,7 +133,7 @@ def _writable_config(storage: Storage) -> TableConfig:
 
 def _load_locked(storage: Storage, config: TableConfig) -> tuple[Timeline, frozenset[str]]:
     timeline, files = _load(storage, config)
-    return _load(storage, config) if remove_void_plans(storage, config, timeline, files) else (timeline, files)
+    return _load(storage, config) if remove_colliding_plans(storage, config, timeline, files) else (timeline, files)
 
 
 def _load(storage: Storage, config: TableConfig) -> tuple[Timeline, frozenset[str]]:

@@ -27,7 +27,7 @@ _PLANNED: Final = {str(action): action for action in Action if action not in DAT
 _FIRST_FILES: Final = (*(f"{action}.requested" for action in DATA_ACTIONS), *(f"{name}.inflight" for name in _PLANNED))
 
 
-def remove_void_plans(storage: Storage, config: TableConfig, timeline: Timeline, files: Collection[str]) -> bool:
+def remove_colliding_plans(storage: Storage, config: TableConfig, timeline: Timeline, files: Collection[str]) -> bool:
     """Delete plans with the time of another action, and tell whether there were any. The caller holds the table's lock.
 
     Args:
@@ -36,14 +36,14 @@ def remove_void_plans(storage: Storage, config: TableConfig, timeline: Timeline,
         timeline: its timeline.
         files: the names of the files that the timeline was loaded from.
     """
-    void = [plan for plan in _void_plans(timeline, files) if not _has_rows(storage, config, plan)]
-    for plan in void:
+    colliding = [plan for plan in _colliding_plans(timeline, files) if not _has_rows(storage, config, plan)]
+    for plan in colliding:
         _log.warning("the plan of %s %s of table %s is deleted: another action has its time", plan.action, plan.requested, storage.uri)
         storage.delete(instant_path(config, plan))
-    return bool(void)
+    return bool(colliding)
 
 
-def _void_plans(timeline: Timeline, files: Collection[str]) -> Iterator[Instant]:
+def _colliding_plans(timeline: Timeline, files: Collection[str]) -> Iterator[Instant]:
     """Yield plans that were not begun, at the times of other actions that were. Names are put together, since each lock comes by."""
     pending = (one.requested for one in timeline.pending() if one.state is State.REQUESTED)
     for time in {*pending, *timeline.services, *timeline.log_compactions}:

@@ -19,7 +19,7 @@ from pyhudi.table.hudi_table import HudiTable
 from pyhudi.testing.intercepted_storage import Call, InterceptedStorage
 from pyhudi.testing.invariants import garbage, timeline_faults
 from pyhudi.timeline.load_timeline import load_timeline, timeline_files
-from pyhudi.txn.conflicts.void_plans import remove_void_plans
+from pyhudi.txn.conflicts.colliding_plans import remove_colliding_plans
 from tests.not_none import not_none
 from tests.unit.table.tables import make_table, ride, rows_of
 from tests.unit.txn.test_wrong_clocks import OCC, QUIET, Clock, stopped
@@ -143,5 +143,5 @@ def test_plan_of_version_6_whose_time_log_files_have_stays(table: HudiTable) -> 
     name = LogFileName(not_none(parse_log_file_name(log)).file_id, planned, 1, "0-0-0")
     shutil.copy(Path(table.storage.uri, log), Path(table.storage.uri, str(name)))
     files = timeline_files(table.storage, table.config)
-    assert not remove_void_plans(table.storage, table.config, load_timeline(table.storage, table.config), files)
+    assert not remove_colliding_plans(table.storage, table.config, load_timeline(table.storage, table.config), files)
     assert times(table, ".compaction.requested") == [planned]
