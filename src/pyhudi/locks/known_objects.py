@@ -26,12 +26,15 @@ def known_while_locked(storage: Storage) -> Iterator[Storage]:
         yield replace(storage, inner=listed) if isinstance(storage, ProvidedStorage) else listed
 
 
-def listed_now(storage: Storage) -> Storage:
-    """Return a table as one listing shows it that is made now; what changes later is not seen in folders."""
+def listed_now(storage: Storage, pages: int = 1) -> Storage:
+    """Return a table as one listing shows it that is made now; what changes later is not seen in folders.
+
+    `pages` is how many requests the listing may take: what follows after them is asked for.
+    """
     store = storage.inner if isinstance(storage, ProvidedStorage) else storage
     if not isinstance(store, CloudStorage):
         return storage
-    return ListedStorage(store.url, store.options, first_page(store))
+    return ListedStorage(store.url, store.options, first_page(store, pages))
 
 
 def as_it_is_now(storage: Storage) -> Storage:

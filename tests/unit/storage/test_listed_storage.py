@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from pyhudi.cache import LruCache
 from pyhudi.errors import ConflictError, StorageError
 from pyhudi.storage.lock_files.lock_record import LOCK_FILE_OPTION
 from pyhudi.storage.remote import cloud_client, object_cache
@@ -272,3 +273,33 @@ def test_read_of_a_small_table_makes_few_requests(requests: CountingObstore) -> 
     requests.requests.clear()
     assert HudiTable.open(url).to_arrow().num_rows == 2
     assert requests.counts() == {"LIST": 3, "GET": 2}
+
+
+@pytest.mark.parametrize(("small_bytes", "each", "others"), [(1 << 20, 1, 25), (10, 2, 75)], ids=["small files", "large files"])
+@pytest.mark.parametrize("files", [2, 12])
+def test_health_makes_few_requests_for_each_file(
+    requests: CountingObstore, monkeypatch: pytest.MonkeyPatch, small_bytes: int, each: int, others: int, files: int
+) -> None:
+    """The table is listed once, each base file is asked once or twice, and the metadata table is not asked for each of them."""
+    url = new_url()
+    table = HudiTable.create(url, SCHEMA, name="rides", keys=["id"], partition_by=["city"])
+    table.insert([{"id": number, "city": f"c{number}"} for number in range(files)], options=WITHOUT_SERVICES)
+    monkeypatch.setattr(object_cache, "SMALL_BYTES", small_bytes)
+    monkeypatch.setattr("pyhudi.storage.remote.listed_storage.SMALL_BYTES", small_bytes)
+    monkeypatch.setattr(object_cache, "_contents", LruCache(1 << 26, len))  # as in another process
+    requests.requests.clear()
+    assert HudiTable.open(url).inspect.health().num_rows == 0
+    counts = requests.counts()
+    assert sum(path.endswith(".parquet") for _, path in requests.requests) == each * files
+    assert counts["LIST"] == 1
+    assert len(requests.requests) <= each * files + others, counts
+
+
+def test_folders_of_a_listing_are_those_of_its_objects_while_they_change() -> None:
+    listing = listing_of_page([entry("p/b"), entry("p-/a"), entry("p/a/c"), entry("p0/a")], is_last=True)
+    assert [status.path for status in listing.children("p")] == ["p/a", "p/b"]
+    assert listing.below("p") == ["p/a/c", "p/b"]
+    listing.put("p/a2", ListedObject(1, 0, None))
+    listing.remove("p/b")
+    assert listing.below("p") == ["p/a/c", "p/a2"]
+    assert [status.path for status in listing.children("")] == ["p", "p-", "p0"]

@@ -7,6 +7,7 @@ strings: which check, of what, and what is wrong. Bounds of partitions may be wi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from pyhudi.fsview.file_groups import committed_files
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.kernels.base_file.read_base import iter_base_file, row_count
 from pyhudi.kernels.log_file.rollback_blocks import instants_in
+from pyhudi.metadata_table.format import metadata_keys as keys
 from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.column_types import (
     BoundType,
@@ -36,6 +38,8 @@ from pyhudi.spec.files.file_names import parse_log_file_name
 from pyhudi.storage.storage_protocol import FileStatus
 
 Problem = tuple[str, str, str]
+#: The statistics of so many files are looked up together: some kilobytes of memory each.
+_FILES_TOGETHER = 20_000
 _COMPARED = ("minimum", "maximum", "value_count", "null_count", "total_size", "total_uncompressed_size")
 
 
@@ -67,9 +71,7 @@ def metadata_table_problems(view: FileSystemView, schema: pa.Schema) -> Iterator
     def stats_of(file: BaseFile) -> Mapping[str, ColumnStats]:
         return file_stats(view.storage, file.path, types, stored_columns(types, schema, view.config, file.name.instant)) or {}
 
-    for name, check in ((partitions.COLUMN_STATS, _column_problems), (partitions.PARTITION_STATS, _partition_problems)):
-        if name in table.partitions:
-            yield from _catch_damage(name, check(table, view, types, stats_of))
+    yield from _catch_damage(partitions.COLUMN_STATS, _statistics_problems(table, view, types, stats_of))
     for name in table.partitions:
         if name not in (partitions.FILES, partitions.COLUMN_STATS, partitions.PARTITION_STATS):
             yield from _catch_damage(name, _index_problems(table, view, name))
@@ -96,9 +98,9 @@ def _index_problems(table: MetadataTable, view: FileSystemView, name: str) -> It
             missing.add(FileGroupId(record.partition_path, record.file_id))
     for group in sorted(missing, key=str):
         yield "file groups that the metadata table names are there", str(group), f"{name} has records in it"
-    keys = _distinct_keys(view, count, together=not table.is_by_partition) if name == partitions.RECORD_INDEX else None
-    if keys is not None and keys != count:
-        yield "record index has the keys of the table", name, f"it has {count}, and the table has {keys}"
+    distinct = _distinct_keys(view, count, together=not table.is_by_partition) if name == partitions.RECORD_INDEX else None
+    if distinct is not None and distinct != count:
+        yield "record index has the keys of the table", name, f"it has {count}, and the table has {distinct}"
 
 
 def _distinct_keys(view: FileSystemView, expected: int, *, together: bool) -> int | None:
@@ -129,8 +131,8 @@ def _file_problems(table: MetadataTable, view: FileSystemView) -> Iterator[Probl
     """
     known = set(table.partition_paths())
     listed = {path: list(view.storage.list(path)) for path in view.partition_paths()}
-    for path in sorted(known | listed.keys()):
-        stated, stored = table.files(path), listed.get(path, [])
+    for path, stated in sorted(table.files_of(known | listed.keys()).items()):
+        stored = listed.get(path, [])
         in_metadata_table, on_storage = _list_committed_files(view, path, stated), _list_committed_files(view, path, stored)
         for name in sorted({file.name for file in stated} - {file.name for file in stored} - in_metadata_table.keys()):
             yield "files that the metadata table lists are there", f"{path}/{name}", "it is listed and missing, and of no completed write"
@@ -160,19 +162,51 @@ def _list_committed_files(view: FileSystemView, path: str, listing: list[FileSta
     return committed_files(path, listing, view.timeline).sizes()
 
 
-def _column_problems(table: MetadataTable, view: FileSystemView, types: BoundTypes, stats_of: _StatsOf) -> Iterator[Problem]:
-    for path in view.partition_paths():
-        known = _by_file(table.column_stats(types, path))
-        for file in view.latest_base_files(path):
-            actual = stats_of(file)
-            for column, stats in known.get(str(file.name), {}).items():
-                match = actual.get(column)
-                if match is None or (match.minimum is not None and not _are_of_one_type(stats, match)):
-                    continue  # the file has no such column, or the column had another type then
-                for name in _COMPARED:
-                    if getattr(stats, name) != getattr(match, name) and not _rules_nothing_out(name, stats, match, types[column]):
-                        problem = f"{name} of {column} is {getattr(match, name)!r}, recorded is {getattr(stats, name)!r}"
-                        yield "column statistics are those of the file", file.path, problem
+def _statistics_problems(table: MetadataTable, view: FileSystemView, types: BoundTypes, stats_of: _StatsOf) -> Iterator[Problem]:
+    """Compare the statistics of files and partitions with the footers of base files, each of which is read once.
+
+    What the metadata table holds is looked up for all partitions together where that is not too much: each look-up opens all files of an
+    index.
+    """
+    paths = view.partition_paths()
+    are_few = sum(len(view.latest_base_files(path)) for path in paths) <= _FILES_TOGETHER
+    for scanned, some in [(None, paths)] if are_few else [(path, (path,)) for path in paths]:
+        damage: list[Problem] = []
+        by_file = _recorded(table, partitions.COLUMN_STATS, partial(table.column_stats, types, scanned), damage)
+        by_partition = _recorded(table, partitions.PARTITION_STATS, partial(table.partition_stats, types, scanned), damage)
+        yield from damage
+        for path in some:
+            of_partition = by_partition.get(keys.partition_name(path), {})
+            for file in view.latest_base_files(path):
+                of_file = by_file.get(str(file.name), {})
+                if of_file or of_partition:
+                    actual = stats_of(file)
+                    yield from _column_problems(file, of_file, actual, types)
+                    yield from _partition_problems(file, of_partition, actual)
+
+
+def _recorded(
+    table: MetadataTable, name: str, read: Callable[[], Iterator[ColumnStats]], damage: list[Problem]
+) -> Mapping[str, Mapping[str, ColumnStats]]:
+    """Return the statistics of an index by the file or partition and the column; what is wrong with it goes to `damage`."""
+    try:
+        return _by_file(read()) if name in table.partitions else {}
+    except (CorruptTableError, UnsupportedError) as error:
+        damage.append(("metadata table is whole", name, str(error)))
+        return {}
+
+
+def _column_problems(
+    file: BaseFile, recorded: Mapping[str, ColumnStats], actual: Mapping[str, ColumnStats], types: BoundTypes
+) -> Iterator[Problem]:
+    for column, stats in recorded.items():
+        match = actual.get(column)
+        if match is None or (match.minimum is not None and not _are_of_one_type(stats, match)):
+            continue  # the file has no such column, or the column had another type then
+        for name in _COMPARED:
+            if getattr(stats, name) != getattr(match, name) and not _rules_nothing_out(name, stats, match, types[column]):
+                problem = f"{name} of {column} is {getattr(match, name)!r}, recorded is {getattr(stats, name)!r}"
+                yield "column statistics are those of the file", file.path, problem
 
 
 def _rules_nothing_out(name: str, recorded: ColumnStats, actual: ColumnStats, kind: BoundType) -> bool:
@@ -187,17 +221,13 @@ def _rules_nothing_out(name: str, recorded: ColumnStats, actual: ColumnStats, ki
     return getattr(recorded, name) == widest[name] or all(getattr(actual, one) == bound for one, bound in widest.items())
 
 
-def _partition_problems(table: MetadataTable, view: FileSystemView, types: BoundTypes, stats_of: _StatsOf) -> Iterator[Problem]:
-    for path in view.partition_paths():
-        recorded = {stats.column: stats for stats in table.partition_stats(types, path)}
-        if not recorded:
-            continue
-        for file in view.latest_base_files(path):
-            for column, stats in stats_of(file).items():
-                known = recorded.get(column)
-                if known is not None and _are_of_one_type(known, stats) and not _is_within(stats, known):
-                    problem = f"{column} has values from {stats.minimum!r} to {stats.maximum!r} in {file.path}"
-                    yield "partition statistics hold all rows", path, f"{problem}, recorded are {known.minimum!r} to {known.maximum!r}"
+def _partition_problems(file: BaseFile, recorded: Mapping[str, ColumnStats], actual: Mapping[str, ColumnStats]) -> Iterator[Problem]:
+    for column, stats in actual.items():
+        known = recorded.get(column)
+        if known is not None and _are_of_one_type(known, stats) and not _is_within(stats, known):
+            problem = f"{column} has values from {stats.minimum!r} to {stats.maximum!r} in {file.path}"
+            problem += f", recorded are {known.minimum!r} to {known.maximum!r}"
+            yield "partition statistics hold all rows", file.partition_path, problem
 
 
 def _are_of_one_type(recorded: ColumnStats, actual: ColumnStats) -> bool:

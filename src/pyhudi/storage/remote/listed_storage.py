@@ -97,13 +97,12 @@ class ListedStorage(CloudStorage):
         return known
 
 
-def first_page(storage: CloudStorage) -> ObjectListing:
-    """Return what one request tells of the objects of a table."""
+def first_page(storage: CloudStorage, pages: int = 1) -> ObjectListing:
+    """Return what one request, or so many, tell of the objects of a table."""
     with store_errors(storage.url, ""):
-        pages = iter(cloud_client.obstore_functions().list(storage.store, None, chunk_size=_PAGE))
-        entries = list(itertools.islice(pages, 1))
-    page = entries[0] if entries else []
-    return listing_of_page(((entry["path"], _listed(entry)) for entry in page), is_last=len(page) < _PAGE)
+        listed = iter(cloud_client.obstore_functions().list(storage.store, None, chunk_size=_PAGE))
+        entries = list(itertools.chain.from_iterable(itertools.islice(listed, pages)))
+    return listing_of_page(((entry["path"], _listed(entry)) for entry in entries), is_last=len(entries) < pages * _PAGE)
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ lists in another order, only a listing of a single page counts.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -45,6 +46,9 @@ class ObjectListing:
         self._objects = objects
         self._last = last
         self._unknown = {path for path, one in objects.items() if not (one.size or _is_empty_file(path) or path.startswith(_ALWAYS_LIVE))}
+        #: The paths in order, with the number of changes before they were put in order.
+        self._order: tuple[int, list[str]] = (-1, [])
+        self._changes = 0
         self._is_open = True
         self._is_shared = False
 
@@ -70,14 +74,25 @@ class ObjectListing:
     def children(self, folder: str) -> list[FileStatus]:
         """Return the objects and folders in a folder that is known, sorted by path."""
         begin = f"{folder}/" if folder else ""
-        below = [(path, one) for path, one in tuple(self._objects.items()) if path.startswith(begin)]
+        below = [(path, one) for path in self._ordered(folder) if (one := self._objects.get(path)) is not None]
         files = [FileStatus(path, one.size, one.modified_ms) for path, one in below if "/" not in path[len(begin) :]]
         folders = {begin + path[len(begin) :].partition("/")[0] for path, _ in below if "/" in path[len(begin) :]}
         return sorted([*files, *(FileStatus(path, 0, 0, is_dir=True) for path in folders)])
 
     def below(self, folder: str) -> list[str]:
         """Return the paths of all objects below a folder that is known."""
-        return [path for path in tuple(self._objects) if path.startswith(f"{folder}/")]
+        return self._ordered(folder)
+
+    def _ordered(self, folder: str) -> list[str]:
+        """Return the paths below a folder in order; put in order once, since a table may have thousands of folders."""
+        changes, order = self._order
+        if changes != self._changes:
+            changes = self._changes
+            order = sorted(self._objects)
+            self._order = changes, order
+        if not folder:
+            return order
+        return order[bisect_left(order, f"{folder}/") : bisect_left(order, f"{folder}0")]  # "0" follows "/"
 
     def put(self, path: str, one: ListedObject) -> None:
         """Note an object that this process wrote; where its time matters, which the store has not told, it is not known."""
@@ -85,16 +100,19 @@ class ObjectListing:
             self.forget(path)
             return
         self._objects[path] = one
+        self._changes += 1
         self._unknown.discard(path)
 
     def remove(self, path: str) -> None:
         """Note that this process deleted an object."""
         self._objects.pop(path, None)
+        self._changes += 1
         self._unknown.discard(path)
 
     def forget(self, path: str) -> None:
         """Note that it is not known what became of an object, as after a request that failed."""
         self._objects.pop(path, None)
+        self._changes += 1
         if not path.startswith(_ALWAYS_LIVE):
             self._unknown.add(path)
 

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.kernels.base_file.stitched_rows import open_data
 from pyhudi.locks.choose_lock import unprovided
+from pyhudi.locks.known_objects import listed_now
 from pyhudi.metadata_table.read.metadata_view import open_view
 from pyhudi.progress import progress_bar
 from pyhudi.read.filter.tuple_filter import FilterLike
@@ -68,6 +69,8 @@ _COLUMN_STATS = pa.schema(
 )
 _DAMAGE = pa.schema({"path": pa.string(), "kind": pa.string(), "problem": pa.string()})
 _LOCK_WAIT_S = 60.0
+#: Of a thousand objects each, which a health check lists before it looks at any of them.
+_LISTED_PAGES = 200
 _HEALTH = pa.schema({"check": pa.string(), "subject": pa.string(), "problem": pa.string()})
 
 
@@ -191,7 +194,7 @@ class Inspect:
         if fix_properties:
             with locked_table(self.storage, _LOCK_WAIT_S, self.open_table.clock, self.open_table.ids) as locked:
                 accept_identity(locked.storage, TableConfig(load_properties(locked.storage)))
-        view = self._view()
+        view = self._view(listed_now(self.storage, _LISTED_PAGES))
         listed = FileSystemView(view.storage, view.config, view.timeline)
         return pa.Table.from_pylist(list(problems(listed)), schema=_HEALTH)
 
@@ -328,9 +331,10 @@ class Inspect:
         """
         return log_anatomy(self.storage, check_text(path, "path"))
 
-    def _view(self) -> FileSystemView:
-        config = TableConfig(load_properties(self.storage))
-        return open_view(self.storage, config, load_full_timeline(self.storage, config))
+    def _view(self, storage: Storage | None = None) -> FileSystemView:
+        storage = storage or self.storage
+        config = TableConfig(load_properties(storage))
+        return open_view(storage, config, load_full_timeline(storage, config))
 
     def _slice_rows(self) -> Iterator[dict[str, object]]:
         view = self._view()
