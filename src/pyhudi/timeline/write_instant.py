@@ -47,7 +47,7 @@ class TimelineWriter:
         try:
             self._check_locked(action, time)
         except LockLostError:
-            # That of an action with a plan may have been taken up by whoever holds the lock now: see `pyhudi.txn.conflicts.colliding_plans`.
+            # That of an action with a plan may have been taken up by whoever holds the lock now (`pyhudi.txn.conflicts.colliding_plans`).
             if action.writes_data:
                 self.storage.delete(instant_path(self.config, instant))
             raise
