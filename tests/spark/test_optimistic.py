@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pyspark import StorageLevel
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
 from pyhudi import HudiTable
-from pyhudi.errors import ConflictError
+from pyhudi.errors import ConflictError, WriteConflictError
+from pyhudi.table import write_pipeline
 from pyhudi.testing.invariants import garbage, timeline_faults
 
 pytestmark = pytest.mark.spark
@@ -116,3 +120,32 @@ def test_two_statements_on_one_row_do_not_lose_an_update(
     rows = {row["id"]: row["n"] for row in HudiTable.open(path).to_arrow().to_pylist()}
     assert rows[0] == carried_out
     check_sound(path)
+
+
+@pytest.mark.parametrize("losses", [0, 3])
+def test_source_is_computed_twice_however_often_a_write_is_repeated(
+    spark: SparkSession, path: str, monkeypatch: pytest.MonkeyPatch, losses: int
+) -> None:
+    """The rows of a random function: what the repeated attempts write is what the second one computed."""
+    carry_out, left = write_pipeline._carry_out, [losses]
+
+    def lose(*arguments: Any) -> Any:
+        if left[0]:
+            left[0] -= 1
+            raise WriteConflictError("another write was faster")
+        return carry_out(*arguments)
+
+    monkeypatch.setattr(write_pipeline, "_carry_out", lose)
+    computed = spark.sparkContext.accumulator(0)
+
+    @F.udf("long")
+    def counted(number: int) -> int:
+        computed.add(1)
+        return number
+
+    rows = spark.range(20).select("id", F.expr("IF(id % 2 = 0, 'oslo', 'rome') AS city"), F.lit(1).alias("ts"), counted("id").alias("n"))
+    rows.write.format("hudi").options(**OCC, **{"pyhudi.engine": "spark"}).mode("append").save(path)
+    assert computed.value == (20 if losses == 0 else 40)
+    assert not rows.is_cached
+    assert rows.storageLevel == StorageLevel.NONE
+    assert [row["n"] for row in HudiTable.open(path).to_arrow().sort_by("id").to_pylist()] == list(range(20))

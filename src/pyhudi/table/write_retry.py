@@ -19,7 +19,8 @@ _LONGEST_PAUSE_S = 5.0
 def repeated(write: Callable[[], _Answer], retries: int, pause: Callable[[float], None] = time.sleep) -> _Answer:
     """Return what a write returns, which is tried again when another write was faster or took the lock; pauses between the attempts double.
 
-    The rows are tagged, planned and written again: they may belong into other file groups by now.
+    The rows are tagged, planned and written again: they may belong into other file groups by now. What they are computed from is not, but
+    for a DataFrame that Spark tasks write (`pyhudi.spark.writer.repeated_source`).
 
     Args:
         write: the write.

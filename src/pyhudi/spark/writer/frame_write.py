@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
@@ -18,6 +19,7 @@ from pyhudi.errors import UnsupportedError
 from pyhudi.spark.input.small_input import Collected, collect_small, fetch_rows
 from pyhudi.spark.jvm.error_translation import translate_pickling_errors
 from pyhudi.spark.stopped_sessions import check_running
+from pyhudi.spark.writer.repeated_source import RepeatedSource
 from pyhudi.spark.writer.spark_tagger import SparkTagger, unserved_write
 from pyhudi.spark.writer.validator_queries import session_runner
 from pyhudi.spec.actions.commit import Operation
@@ -91,7 +93,8 @@ def _engine_rows(table: OpenTable, frame: DataFrame, config: WriteConfig, choice
 
 @translate_pickling_errors()
 def _write_by_tasks(table: OpenTable, request: WriteRequest, config: WriteConfig, rows: SparkTagger, started: float) -> WriteResult:
-    return write_rows(table, request, config, rows, started=started)
+    with ExitStack() as end:
+        return write_rows(table, request, config, replace(rows, source=RepeatedSource(rows.frame, end)), started=started)
 
 
 def without_engine(options: Mapping[str, str]) -> dict[str, str]:

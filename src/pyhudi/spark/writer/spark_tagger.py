@@ -24,6 +24,7 @@ from pyhudi.spark.engine.task_engine import SparkEngine
 from pyhudi.spark.input.small_input import estimated_rows
 from pyhudi.spark.jvm.frame_schema import arrow_schema
 from pyhudi.spark.writer.bulk_insert import arrange, bulk_write
+from pyhudi.spark.writer.repeated_source import RepeatedSource
 from pyhudi.spark.writer.tagged_frame import group_rows
 from pyhudi.spec.actions.commit import Operation
 from pyhudi.spec.table.key_generator import KeyGeneratorType
@@ -72,10 +73,11 @@ def _unserved_merge(table: OpenTable, config: WriteConfig) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class SparkTagger:
-    """The rows of a write in Spark; see `Tagger`."""
+    """The rows of a write in Spark; see `Tagger`. `source` hands them out where the write may be repeated."""
 
     frame: DataFrame
     reason: str
+    source: RepeatedSource | None = None
 
     @property
     def name(self) -> str:
@@ -106,12 +108,13 @@ class SparkTagger:
     def tag(self, stage: WriteStage) -> Iterator[TaggedBatch]:
         """Hand out the rows with the file group of each; see the protocol."""
         tagging = stage.resolve_tagging(self._batch(stage))
+        frame = self.frame if self.source is None else self.source.rows()
         if not stage.request.prepped and not stage.request.operation.deletes_rows:
             self._require_columns(stage, tagging)
         if stage.request.operation is Operation.BULK_INSERT and tagging.layout is None:
-            yield SparkStream(stage, self.frame, tagging)
+            yield SparkStream(stage, frame, tagging)
             return
-        with group_rows(stage, self.frame, tagging) as batch:
+        with group_rows(stage, frame, tagging) as batch:
             yield batch
 
     def _batch(self, stage: WriteStage) -> BatchKeys:
