@@ -51,23 +51,27 @@ def _patch(module: ModuleType) -> None:
     context_class = getattr(sys.modules["pyspark"], "SparkContext", None)
     if context_class is not None:
         _wrap(context_class, "__init__", "construct_context")
+        _wrap(context_class, "_ensure_initialized", "start_java", of_class=True)
 
 
-def _wrap(owner: type[Any], name: str, wrapper: str) -> None:
-    """Let a method of a class of PySpark be called by a function of `pyhudi.sql.enable`, which is imported when it is needed."""
+def _wrap(owner: type[Any], name: str, wrapper: str, *, of_class: bool = False) -> None:
+    """Let a method of a class of PySpark be called by a function of `pyhudi.sql.enable`, which is imported when it is needed.
+
+    A class method is given to it bound to its class.
+    """
     original = getattr(owner, name)
 
     @wraps(original)
-    def method(target: Any, *arguments: Any, **named: Any) -> Any:
+    def method(*arguments: Any, **named: Any) -> Any:
         try:
             call = getattr(importlib.import_module("pyhudi.sql.enable"), wrapper)
         except ImportError:  # of an older PySpark
             importlib.import_module("pyhudi.spark.pyspark_release").check_pyspark("pyhudi")
             raise
-        return call(original, target, *arguments, **named)
+        return call(original, *arguments, **named)
 
     setattr(method, _MARK, True)
-    setattr(owner, name, method)
+    setattr(owner, name, staticmethod(method) if of_class else method)
 
 
 class _SessionImportHook(importlib.abc.MetaPathFinder):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyspark
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
@@ -54,7 +55,17 @@ CONTEXT_SCRIPT = (
 )
 
 
-def run(command: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+#: What a user types into the `pyspark` shell, with a mistake.
+TYPED = """
+spark.sql("CREATE TABLE t (id INT, rider STRING) USING hudi TBLPROPERTIES (primaryKey = 'id')").collect()
+spark.sql("INSERT INTO t VALUES (1, 'rider-A'), (2, 'rider-B')").collect()
+spark.sql("UPDATE t SET ridr = 'rider-C'")
+spark.sql("UPDATE t SET rider = 'rider-C' WHERE id = 2").collect()
+print("read", sorted(row.rider for row in spark.table("t").collect()))
+"""
+
+
+def run(command: list[str], folder: Path, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a folder, beside the script, with a configuration folder of Spark whose settings ask for the jar."""
     configuration = folder / "conf"
     configuration.mkdir()
@@ -63,7 +74,7 @@ def run(command: list[str], folder: Path, **variables: str) -> subprocess.Comple
     )
     (folder / "script.py").write_text(SCRIPT)
     environment = {**os.environ, "SPARK_CONF_DIR": str(configuration), **variables}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=folder, env=environment, input=stdin, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.slow
@@ -85,6 +96,18 @@ def test_submitted_script(tmp_path: Path) -> None:
     answer = run([sys.executable, "-c", submit, *flags, "job.py", str(tmp_path / "t")], tmp_path)
     assert answer.stdout.splitlines()[-1:] == ["['rider-B'] [] __main__"], answer.stderr
     assert answer.returncode == 0
+
+
+@pytest.mark.slow
+def test_pyspark_shell(tmp_path: Path) -> None:
+    shell = str(Path(pyspark.__file__).parent / "bin" / "pyspark")
+    flags = ["--master", "local[1]", "--packages", BUNDLE, "--conf", f"spark.sql.catalog.spark_catalog={CATALOG}"]
+    in_memory = ["--conf", "spark.sql.catalogImplementation=in-memory", "--conf", f"spark.sql.warehouse.dir={tmp_path}/warehouse"]
+    interpreter = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON_OPTS": "-i"}
+    answer = run([shell, *flags, *in_memory], tmp_path, TYPED, PYHUDI_ENABLE="1", **interpreter)
+    assert "read ['rider-A', 'rider-C']" in answer.stdout, answer.stderr
+    assert "SchemaError: default.t has no column ridr: its columns are id, rider." in answer.stderr
+    assert "py4j" not in answer.stderr.lower()
 
 
 def test_failing_script_shows_its_own_traceback(tmp_path: Path) -> None:

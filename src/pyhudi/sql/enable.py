@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from pyhudi.spark import session
 from pyhudi.spark.catalog import catalog_functions
 from pyhudi.spark.enabled_sessions import is_enabled
-from pyhudi.spark.options.start_settings import conf_without_jar
+from pyhudi.spark.options.start_settings import conf_without_jar, runs_java
 from pyhudi.sql import dispatch
 
 Target = TypeVar("Target", SparkSession, SparkSession.Builder)
@@ -65,6 +65,19 @@ def construct_session(original: Callable[..., None], target: SparkSession, *argu
 def construct_context(original: Callable[..., None], context: SparkContext, *arguments: Any, **named: Any) -> None:
     """Construct a context by its method `original`, without the settings that ask for Apache Hudi's jar."""
     call = signature(original).bind(context, *arguments, **named)
+    with conf_without_jar(call.arguments.get("conf")) as call.arguments["conf"]:
+        original(*call.args, **call.kwargs)
+
+
+def start_java(original: Callable[..., None], *arguments: Any, **named: Any) -> None:
+    """Start the JVM of this process by PySpark's method `original`, unless it runs, without the settings that ask for Apache Hudi's jar.
+
+    The `pyspark` shell starts it before there is a session.
+    """
+    call = signature(original).bind(*arguments, **named)
+    if runs_java():
+        original(*call.args, **call.kwargs)
+        return
     with conf_without_jar(call.arguments.get("conf")) as call.arguments["conf"]:
         original(*call.args, **call.kwargs)
 

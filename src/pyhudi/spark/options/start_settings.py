@@ -76,6 +76,11 @@ def conf_without_jar(conf: SparkConf | None) -> Iterator[SparkConf | None]:
         yield conf if options == stated else SparkConf().setAll(list(options.items()))
 
 
+def runs_java() -> bool:
+    """Tell whether this process has a JVM, of its own or of the `spark-submit` that started it."""
+    return SparkContext._gateway is not None or _GATEWAY_PORT in os.environ  # noqa: SLF001 - PySpark has no public name for it
+
+
 def remove_from_session(session: SparkSession) -> None:
     """Let a running session do without the classes of Apache Hudi that its settings name.
 
@@ -118,7 +123,7 @@ def _report(removals: Iterable[Removal]) -> None:
 
 def _inherited_settings() -> dict[str, str]:
     """Return the settings that a new session gets from outside of its builder."""
-    if SparkContext._gateway is not None or _GATEWAY_PORT in os.environ:  # noqa: SLF001 - PySpark has no public name for it
+    if runs_java():
         # The JVM runs already: it knows what spark-submit and spark-defaults.conf say.
         SparkContext._ensure_initialized()  # noqa: SLF001
         return dict(SparkConf().getAll())
