@@ -1,15 +1,24 @@
-"""Which errors come of Spark's interrupting a call: those that say so, however deep, and of the stream's own cancelled jobs."""
+"""Which errors come of Spark's interrupting a call: those that say so, however deep, and of the stream's own cancelled jobs.
+
+And what becomes of the jobs of a call that the user interrupts.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import threading
+import time
 import traceback
 from types import SimpleNamespace
 
 import pytest
 from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
 
 from pyhudi.errors import StorageError
+from pyhudi.spark.jvm.interrupted_jobs import jobs_end_with_call
 from pyhudi.spark.jvm.interruption import InterruptedCall, is_interruption
 
 #: `StreamExecution.PROXY_ERROR` of Spark 4.1.
@@ -82,3 +91,27 @@ def test_what_py4j_sees_is_short_and_known_to_spark() -> None:
         text = traceback.format_exc()
     assert PROXY_ERROR.search(text)
     assert len(text) < 1000
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.parametrize("is_shell", [False, True])
+def test_jobs_of_an_interrupted_call_end_with_it(is_shell: bool, spark: SparkSession) -> None:
+    context = spark.sparkContext
+
+    def as_in_pyspark(number: int, frame: object) -> None:  # its own handler, which the session of the tests may not have set
+        context.cancelAllJobs()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, as_in_pyspark if is_shell else signal.default_int_handler)
+    press = threading.Timer(3, os.kill, [os.getpid(), signal.SIGINT])
+    press.start()
+    try:
+        with pytest.raises(KeyboardInterrupt), jobs_end_with_call(context, "test"):
+            context.parallelize([1], 1).map(lambda _: time.sleep(100)).collect()
+    finally:
+        press.join()
+        signal.signal(signal.SIGINT, before)
+    assert context.statusTracker().getActiveJobsIds() == []
+    assert not context.getJobTags()
+    assert spark.range(3).count() == 3

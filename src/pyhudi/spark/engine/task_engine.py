@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from pyhudi.engine.engine_protocol import Result, Task
 from pyhudi.errors import HudiError
 from pyhudi.spark.jvm.error_translation import translate_pickling_errors
+from pyhudi.spark.jvm.interrupted_jobs import jobs_end_with_call
 
 _LOOPBACK: Final = "127.0.0.1"
 
@@ -53,8 +54,9 @@ class SparkEngine:
             except HudiError as error:
                 return _Failed(error)
 
-        with translate_pickling_errors():
-            answers = self.session.sparkContext.parallelize(tasks, len(tasks)).map(answered).collect()
+        context = self.session.sparkContext
+        with translate_pickling_errors(), jobs_end_with_call(context, "tasks"):
+            answers = context.parallelize(tasks, len(tasks)).map(answered).collect()
         results: list[Result] = []
         for answer in answers:
             if isinstance(answer, _Failed):

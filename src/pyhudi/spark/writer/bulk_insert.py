@@ -12,6 +12,7 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.spark.engine.task_results import RESULT_SCHEMA, answers, results_of, task_identity
 from pyhudi.spark.input.parquet_source import read_row_groups, split_source
+from pyhudi.spark.jvm.interrupted_jobs import jobs_end_with_call
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.write.bulk_insert_plan import BulkWrite, write_stream
 from pyhudi.write.options.bulk_layout import BulkLayout, SortMode
@@ -81,7 +82,8 @@ def bulk_write(frame: DataFrame, work: BulkWrite, file_prefix: str) -> list[Task
         answered = frame.mapInArrow(write, RESULT_SCHEMA)
     else:
         answered = session.range(0, len(source), 1, len(source)).mapInArrow(read_and_write, RESULT_SCHEMA)
-    return results_of([row.result for row in answered.collect()])
+    with jobs_end_with_call(session.sparkContext, "rows"):
+        return results_of([row.result for row in answered.collect()])
 
 
 #: Upper bound of the files one task writes; keeps the numbers in file ids apart.

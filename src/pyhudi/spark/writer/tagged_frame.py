@@ -27,6 +27,7 @@ from pyhudi.spark.index_join.key_search import KeySearch
 from pyhudi.spark.index_join.named_rows import locate_updates, named_frame
 from pyhudi.spark.index_join.partition_updates import TaggedFrame
 from pyhudi.spark.input.small_input import fetch_rows
+from pyhudi.spark.jvm.interrupted_jobs import jobs_end_with_call
 from pyhudi.spark.jvm.persistence import persisted_until
 from pyhudi.spark.writer.merged_changes import changed_rows
 from pyhudi.spark.writer.task_routes import Routes, route
@@ -100,7 +101,7 @@ def group_rows(stage: WriteStage, frame: DataFrame, tagging: TagOptions) -> Iter
     prepped, lookup, tasks = stage.request.prepped, stage.lookup, stage.config.shuffle_tasks
     files = SliceIndex(stage.context.view, stage.request.read_snapshot)
     check_moves(tagging, lookup)
-    with contextlib.ExitStack() as retained:
+    with jobs_end_with_call(frame.sparkSession.sparkContext, "rows"), contextlib.ExitStack() as retained:
         if DELETE_COLUMN in frame.columns:
             rows, late = _merge_changes(stage, frame, KeySearch(tagging, replace(lookup, positions=False), retained, tasks))
             rows = persisted_until(retained, rows)
