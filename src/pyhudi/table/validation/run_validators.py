@@ -13,9 +13,10 @@ import pyarrow as pa
 from pyhudi.errors import HudiError, ValidationError
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.spec.instant import Instant, State
+from pyhudi.table.validation.query_columns import named_columns
 from pyhudi.table.validation.query_runner import query_runner
 from pyhudi.table.validation.sql_validators import run_sql_validator
-from pyhudi.table.validation.staged_rows import StagedWrite, rows_around
+from pyhudi.table.validation.staged_rows import StagedWrite, column_names, rows_around
 from pyhudi.txn.commit_sequence import reconcile_files
 from pyhudi.txn.transaction import Transaction
 from pyhudi.write.input.prepare_rows import TableSchema
@@ -60,12 +61,14 @@ def run_validators(
     reconcile_files(txn.table.storage, txn.instant, stats)
     completed = txn.table.times.next() if txn.table.config.layout > 1 else None
     instant = Instant(txn.instant, txn.action, State.COMPLETED, completed)
-    before, after = rows_around(txn.table, *schemas, StagedWrite(instant, stats, replaced or {}))
+    queries = (query.partition("#")[0] for sql in validators.sql for query in sql.queries)
+    columns = None if validators.named else named_columns(queries, column_names(txn.table.config, schemas[1]))
+    before, after = rows_around(txn.table, *schemas, StagedWrite(instant, stats, replaced or {}), columns)
     try:
         for sql in validators.sql:
             run_sql_validator(sql, before, after, query_runner(VALIDATORS))
         for name, validator in validators.named:
-            _run_named(name, validator, before, after)
+            _run_named(name, validator, before.table, after.table)
     except HudiError as refusal:
         if not validators.only_warns:
             raise

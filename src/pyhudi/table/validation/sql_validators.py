@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import pyarrow as pa
-
 from pyhudi.errors import OptionError, ValidationError
 from pyhudi.javacompat.float_text import float_text
 from pyhudi.table.validation.query_runner import QueryRunner, sorted_rows
+from pyhudi.table.validation.staged_rows import StagedRows
 from pyhudi.write.options.validators import TABLE_NAME, SqlQueries
 
 _BEFORE: Final = "pyhudi_rows_before"
 _AFTER: Final = "pyhudi_rows_after"
 
 
-def run_sql_validator(validator: SqlQueries, before: pa.Table, after: pa.Table, run: QueryRunner) -> None:
+def run_sql_validator(validator: SqlQueries, before: StagedRows, after: StagedRows, run: QueryRunner) -> None:
     """Run the queries of a validator.
 
     Raises:
@@ -27,12 +26,11 @@ def run_sql_validator(validator: SqlQueries, before: pa.Table, after: pa.Table, 
     """
     for stated in validator.queries:
         query, _, expected = stated.partition("#")
-        tables = {_BEFORE: before, _AFTER: after}
-        after_rows = _answer(validator, query, _AFTER, tables, run)
+        after_rows = _answer(validator, query, _AFTER, after, run)
         if "single.value" in validator.option:
             _check_single(validator, query, expected.strip(), after_rows)
             continue
-        before_rows = _answer(validator, query, _BEFORE, tables, run)
+        before_rows = _answer(validator, query, _BEFORE, before, run)
         is_same = sorted_rows(before_rows) == sorted_rows(after_rows)
         if is_same == ("inequality" in validator.option):
             demand = "another answer" if is_same else "the same answer"
@@ -60,10 +58,11 @@ def _java_text(value: Any) -> str:
     return "null" if value is None else str(value)
 
 
-def _answer(validator: SqlQueries, query: str, name: str, tables: dict[str, pa.Table], run: QueryRunner) -> list[tuple[Any, ...]]:
-    """Return the rows of a query on one of the tables; errors show it as the user wrote it, without that table's name."""
+def _answer(validator: SqlQueries, query: str, name: str, rows: StagedRows, run: QueryRunner) -> list[tuple[Any, ...]]:
+    """Return the rows of a query on those of one side; errors show it as the user wrote it, without that side's name."""
+    table = rows.table
     try:
-        return [tuple(row) for row in run(query.replace(TABLE_NAME, name), tables)]
+        return [tuple(row) for row in run(query.replace(TABLE_NAME, name), {name: table})]
     except Exception as error:
         reason = str(error).replace(name, TABLE_NAME)
         raise OptionError(f"{validator.option}: the query '{query}' failed: {type(error).__name__}: {reason}") from error

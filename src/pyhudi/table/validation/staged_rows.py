@@ -6,19 +6,22 @@ see if the write were complete: its instant counts as completed, and the file gr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
 
+from pyhudi.cache import cached_property
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.read.execute import read_table, select
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.read_schema import StoredSchema
 from pyhudi.read.snapshot.snapshot import Snapshot
+from pyhudi.schema.meta_columns import META_FIELDS
 from pyhudi.spec.actions.commit import WriteStat
 from pyhudi.spec.files.file_group import FileGroupId
 from pyhudi.spec.instant import Instant
+from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.txn.locked_table import TableState
 from pyhudi.write.input.prepare_rows import TableSchema
 
@@ -49,7 +52,45 @@ class _StagedView(FileSystemView):
         self.__dict__["replaced"] = {**before.replaced, **dict.fromkeys(groups, write.instant.requested)}
 
 
-def rows_around(table: TableState, stored: TableSchema, schema: TableSchema, write: StagedWrite) -> tuple[pa.Table, pa.Table]:
+@dataclass(frozen=True)
+class StagedRows:
+    """The rows of one side of a write, which are read when a validator asks for them."""
+
+    view: FileSystemView
+    schema: TableSchema
+    paths: tuple[str, ...]
+    columns: frozenset[str] | None  # all, where it is None
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """The rows with their columns, the meta columns before them.
+
+        Raises:
+            HudiError: a file cannot be read.
+        """
+        if not self.schema.columns.names:
+            return self.schema.columns.empty_table()
+        snapshot = Snapshot(self.view.storage, _QUERY, self.view.config, self.view.timeline, self.view.timeline)
+        known = set(self.view.partition_paths())
+        snapshot.__dict__.update(
+            _view=self.view,
+            stored_schema=StoredSchema(self.schema.columns, self.schema.avro_json),
+            partition_paths=tuple(path for path in self.paths if path in known),
+        )
+        names = column_names(self.view.config, self.schema)
+        # Rows without a column could not be counted.
+        needed = names if self.columns is None else [name for name in names if name in self.columns] or self.schema.columns.names[:1]
+        return read_table(select(snapshot, needed))
+
+
+def column_names(config: TableConfig, schema: TableSchema) -> list[str]:
+    """Return the names of the columns that rows have for validators."""
+    return [*(field.name for field in META_FIELDS if config.populate_meta_fields), *schema.columns.names]
+
+
+def rows_around(
+    table: TableState, stored: TableSchema, schema: TableSchema, write: StagedWrite, columns: frozenset[str] | None
+) -> tuple[StagedRows, StagedRows]:
     """Return the rows before and after a write.
 
     Args:
@@ -57,23 +98,8 @@ def rows_around(table: TableState, stored: TableSchema, schema: TableSchema, wri
         stored: its schema before the write.
         schema: that after it.
         write: what was written.
-
-    Raises:
-        HudiError: a file cannot be read.
+        columns: those that validators need of them, None for all.
     """
     before = FileSystemView(table.storage, table.config, table.timeline)
     after = _StagedView(before, write)
-    return _rows(before, stored, write.paths), _rows(after, schema, write.paths)
-
-
-def _rows(view: FileSystemView, schema: TableSchema, paths: Iterable[str]) -> pa.Table:
-    if not schema.columns.names:
-        return schema.columns.empty_table()
-    snapshot = Snapshot(view.storage, _QUERY, view.config, view.timeline, view.timeline)
-    known = set(view.partition_paths())
-    snapshot.__dict__.update(
-        _view=view,
-        stored_schema=StoredSchema(schema.columns, schema.avro_json),
-        partition_paths=tuple(path for path in paths if path in known),
-    )
-    return read_table(select(snapshot, meta_columns=view.config.populate_meta_fields))
+    return StagedRows(before, stored, write.paths, columns), StagedRows(after, schema, write.paths, columns)
