@@ -37,7 +37,8 @@ def written(append) -> bytes:
 @given(st.dictionaries(TEXTS.filter(bool), st.integers(0, 2)))
 def test_columns_make_the_file_that_single_cells_make(cells) -> None:
     values = [b"a", b"", b"value"]
-    columns = cell_columns(pa.array(list(cells), pa.string()), values, np.array(list(cells.values()), np.int64))
+    rows, which = pa.array(list(cells), pa.string()), np.array(list(cells.values()), np.int64)
+    columns, of_a_column = (cell_columns(rows, some, which) for some in (values, pa.array(values, pa.large_binary())))
 
     def by_column(writer: HFileWriter) -> None:
         for block in columns.blocks():
@@ -47,6 +48,8 @@ def test_columns_make_the_file_that_single_cells_make(cells) -> None:
         for row, number in sorted((key.encode(), number) for key, number in cells.items()):
             writer.append(row, values[number])
 
+    assert written(by_column) == written(by_cell)
+    columns = of_a_column
     assert written(by_column) == written(by_cell)
 
 

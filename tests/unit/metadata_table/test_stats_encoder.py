@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pyhudi.codec.varint import prefix_length
-from pyhudi.metadata_table.format.record import ColumnStats, RecordType, ValueType
+from pyhudi.metadata_table.format.record import ColumnStats, FileEntry, FileList, RecordType, ValueType
 from pyhudi.metadata_table.format.record_codec import RecordDecoder
 from pyhudi.metadata_table.format.record_encoder import RecordEncoder
 from tests.unit.metadata_table.stats_samples import BOUNDS, random_stats
@@ -51,3 +51,14 @@ def test_tombstones_put_together_are_those_encoded(version: int) -> None:
         for name in ("", "a.parquet", "ø" * 80):
             record = ColumnStats(RecordType.COLUMN_STATS, name, column, is_deleted=True)
             assert head + prefix_length(name.encode()) + tail == encoder.encode(record) == encoder._encode_record(record)
+
+
+@pytest.mark.parametrize("version", [6, 8, 9])
+@pytest.mark.parametrize("kind", [RecordType.ALL_PARTITIONS, RecordType.FILES])
+def test_lists_of_files_are_encoded_as_fastavro_does(version: int, kind: RecordType) -> None:
+    encoder = RecordEncoder(version)
+    sizes = (0, 1, 63, 64, 10**9, 1 << 40)
+    every = {f"{'ü' * number}{size}": FileEntry(size, is_deleted=number % 2 > 0) for number in range(80) for size in sizes}
+    for count in (0, 1, 63, 64, len(every)):
+        some = FileList(kind, dict(list(every.items())[:count]))
+        assert encoder.encode(some) == encoder._encode_record(some)

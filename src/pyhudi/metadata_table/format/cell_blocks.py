@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +25,8 @@ from pyhudi.kernels.arrays.array_types import Indices
 BLOCK_BYTES = 1 << 17
 #: Cells that are put together at once: far below the 2 GiB that one column of bytes can hold.
 _AT_ONCE = 1 << 18
+#: Values of cells: a column of them where they are as many as keys.
+Values: TypeAlias = "Sequence[bytes] | pa.LargeBinaryArray"
 _HEAD = np.dtype([("key", ">u4"), ("value", ">u4"), ("row", ">u2")])
 
 
@@ -32,7 +35,7 @@ class CellColumns:
     """The cells of a file group: rows that ascend, and of each the number of its value."""
 
     rows: pa.StringArray
-    values: Sequence[bytes]
+    values: Values
     which: Indices
 
     def blocks(self) -> Iterator[CellBlock]:
@@ -43,14 +46,10 @@ class CellColumns:
         """
         for start in range(0, len(self.rows), _AT_ONCE):
             part, which = self.rows.slice(start, _AT_ONCE), self.which[start : start + _AT_ONCE]
-            used, numbers = np.unique(which, return_inverse=True)  # values may be as many as keys
-            values = [self.values[number] for number in used.tolist()]
-            sizes = np.array([len(value) for value in values], np.int64)
-            tails = pa.array([KEY_TAIL + value + CELL_END for value in values], pa.binary())
-            yield from _blocks(part.cast(pa.binary()), sizes[numbers], tails.take(pa.array(numbers)))
+            yield from _blocks(part.cast(pa.binary()), *_sizes_and_tails(self.values, which))
 
 
-def cell_columns(rows: pa.StringArray, values: Sequence[bytes], which: Indices) -> CellColumns:
+def cell_columns(rows: pa.StringArray, values: Values, which: Indices) -> CellColumns:
     """Return cells in the order of their rows; of equal rows the one with the greatest number of a value stays."""
     if len(which) and (np.diff(which) < 0).any():
         by_value = np.argsort(which, kind="stable")
@@ -63,6 +62,18 @@ def cell_columns(rows: pa.StringArray, values: Sequence[bytes], which: Indices) 
             lasts = np.append(lasts, True)
             rows, which = rows.filter(pa.array(lasts)), which[lasts]
     return CellColumns(rows, values, which)
+
+
+def _sizes_and_tails(values: Values, which: Indices) -> tuple[Indices, pa.BinaryArray]:
+    """Return of each cell how long its value is, and all that comes after its row."""
+    if isinstance(values, pa.LargeBinaryArray):
+        taken = values.take(pa.array(which)).cast(pa.binary())
+        return pc.binary_length(taken).to_numpy().astype(np.int64), pc.binary_join_element_wise(KEY_TAIL, taken, CELL_END, b"")
+    used, numbers = np.unique(which, return_inverse=True)  # values may be as many as keys
+    few = [values[number] for number in used.tolist()]
+    sizes = np.array([len(value) for value in few], np.int64)
+    tails = pa.array([KEY_TAIL + value + CELL_END for value in few], pa.binary())
+    return sizes[numbers], tails.take(pa.array(numbers))
 
 
 def _blocks(rows: pa.BinaryArray, value_sizes: Indices, tails: pa.BinaryArray) -> Iterator[CellBlock]:

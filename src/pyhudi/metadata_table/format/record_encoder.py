@@ -14,11 +14,12 @@ from typing import Any
 import fastavro
 
 from pyhudi.codec.avro.avro_record import parse_avro_schema, schema_text
-from pyhudi.codec.varint import prefix_length
+from pyhudi.codec.varint import prefix_length, prefix_lengths, write_varint
 from pyhudi.metadata_table.format.column_bound import encode_bound
 from pyhudi.metadata_table.format.record import (
     BloomFilterRecord,
     ColumnStats,
+    FileEntry,
     FileList,
     MetadataRecord,
     RecordLocation,
@@ -38,6 +39,9 @@ _MOST_KNOWN = 4096
 #: A name that nothing else in a record looks like.
 _NAME = "the name of a file or of a column"
 _NAME_BYTES = prefix_length(_NAME.encode())
+#: Entries of a list of files of which one has that name: their number, the name, no bytes, not deleted.
+_ONE_FILE = write_varint(1) + _NAME_BYTES + b"\x00\x00"
+_REMOVED, _REMOVED_BYTES = FileEntry(0, is_deleted=True), b"\x00\x01"
 _SCHEMAS = {TableVersion.SIX: "HoodieMetadataRecordV6", TableVersion.EIGHT: "HoodieMetadataRecordV8"}
 
 
@@ -54,6 +58,7 @@ class RecordEncoder:
         self._parsed = parse_avro_schema(self.file_schema)
         self._known: dict[MetadataRecord, bytes] = {}
         self._named: dict[RecordType, list[bytes]] = {}
+        self._lists: dict[RecordType, tuple[bytes, bytes]] = {}
         self._stats = StatsEncoder(self.file_schema, has_types=self._has_types)
 
     def encode(self, record: MetadataRecord) -> bytes:
@@ -61,6 +66,8 @@ class RecordEncoder:
         if isinstance(record, ColumnStats):
             rest = self._stats.rest(record)
             return self._encode_record(record) if rest is None else self._with_names(record, rest)
+        if isinstance(record, FileList) and record.entries:
+            return self._file_list(record)
         if not isinstance(record, RecordLocation | SecondaryEntry):
             return self._encode_record(record)
         known = self._known.get(record)
@@ -84,6 +91,17 @@ class RecordEncoder:
             parts = self._named[stats.type] = model.split(_NAME_BYTES)
         head, between, _ = parts
         return b"".join((head, prefix_length(stats.file_name.encode()), between, prefix_length(stats.column.encode()), rest))
+
+    def _file_list(self, record: FileList) -> bytes:
+        """Return the bytes of a list of some files without fastavro: commits and cleans list every file that they touch."""
+        parts = self._lists.get(record.type)
+        if parts is None:
+            head, tail = self._encode_record(FileList(record.type, {_NAME: FileEntry(0)})).split(_ONE_FILE, 1)
+            parts = self._lists[record.type] = (head, tail)
+        names = prefix_lengths(record.entries)
+        entries = record.entries.values()
+        files = [name + (_REMOVED_BYTES if entry == _REMOVED else _entry(entry)) for name, entry in zip(names, entries, strict=True)]
+        return b"".join((parts[0], write_varint(len(files)), *files, parts[1]))
 
     def _encode_record(self, record: MetadataRecord) -> bytes:
         sink = io.BytesIO()
@@ -127,6 +145,10 @@ class RecordEncoder:
 @functools.lru_cache(maxsize=8)
 def _file_schema(schema: str) -> str:
     return with_meta_fields(schema)
+
+
+def _entry(entry: FileEntry) -> bytes:
+    return write_varint(entry.size) + bytes((entry.is_deleted,))
 
 
 def _bloom_filter(record: BloomFilterRecord) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from pyhudi.codec.varint import prefix_length
+from pyhudi.codec.varint import prefix_lengths
 from pyhudi.metadata_table.format import metadata_keys as keys
 from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.column_types import index_version_of, indexed_columns
@@ -32,6 +33,7 @@ from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.files.file_names import base_file_names, parse_base_file_name
 
 _NOTHING = CommitMetadata()
+_NO_ROWS, _NO_VALUES = pa.array([], pa.string()), pa.array([], pa.large_binary())
 
 
 class ColumnStatsKind:
@@ -76,16 +78,22 @@ class ColumnStatsKind:
         """Return tombstones of the base files that were removed: many, which differ by the names of files and columns alone."""
         definition = table.definitions.get(partition)
         columns = {} if definition is None else {column: table.mdt.encoder.stats_tombstone(column) for column in definition.source_fields}
-        rows: list[str] = []
-        values: list[bytes] = []
-        for path, done in metadata.partitions.items():
-            tombstones = [(keys.column_stats_prefix(column, path), *parts) for column, parts in columns.items()]
-            names = [named.rpartition("/")[2] for named in done.deleted]
-            for name in names if base_file_names(names) is not None else filter(parse_base_file_name, names):
-                suffix, file_name = keys.column_stats_suffix(name), prefix_length(name.encode())
-                rows += [prefix + suffix for prefix, _, _ in tombstones]
-                values += [head + file_name + tail for _, head, tail in tombstones]
-        return ColumnChanges(pa.array(rows, pa.string()), values, np.arange(len(rows)), pa.array([], pa.string()))
+        names: list[str] = []
+        counts: list[int] = []
+        for done in metadata.partitions.values():
+            named = [file.rpartition("/")[2] for file in done.deleted]
+            base_files = named if base_file_names(named) is not None else list(filter(parse_base_file_name, named))
+            names += base_files
+            counts.append(len(base_files))
+        suffixes, files = pa.array(map(keys.column_stats_suffix, names), pa.string()), pa.array(prefix_lengths(names), pa.binary())
+        path_of = pa.array(np.repeat(np.arange(len(counts)), counts))
+        rows, values = [_NO_ROWS], [_NO_VALUES]
+        for column, (head, tail) in columns.items():
+            prefixes = pa.array([keys.column_stats_prefix(column, path) for path in metadata.partitions], pa.string())
+            rows.append(pc.binary_join_element_wise(prefixes.take(path_of), suffixes, ""))
+            values.append(pc.binary_join_element_wise(head, files, tail, b"").cast(pa.large_binary()))
+        tombstones = pa.concat_arrays(rows)
+        return ColumnChanges(tombstones, pa.concat_arrays(values), np.arange(len(tombstones)), _NO_ROWS)
 
 
 class PartitionStatsKind:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from pyhudi.kernels.arrays.array_types import Indices
-from pyhudi.metadata_table.format.cell_blocks import CellColumns, cell_columns
+from pyhudi.metadata_table.format.cell_blocks import CellColumns, Values, cell_columns
 from pyhudi.metadata_table.format.metadata_keys import shard
 from pyhudi.metadata_table.format.metadata_partitions import file_id, within_of
 from pyhudi.metadata_table.format.record import MetadataRecord
@@ -71,14 +71,14 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class ColumnChanges:
-    """Changes of many keys with few values.
+    """Changes of many keys with few values, or with a column of them.
 
     `rows` are the keys that are set, each to the one of `values` that `which` numbers, and `deleted` those that are removed. What of a key
     decides on its file group is in `hashed` and `deleted_hashed`, when it is not the whole key.
     """
 
     rows: pa.StringArray
-    values: Sequence[bytes]
+    values: Values
     which: Indices
     deleted: pa.StringArray
     hashed: pa.StringArray | None = None
