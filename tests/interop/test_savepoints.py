@@ -103,7 +103,8 @@ def test_each_side_restores_to_savepoints_of_the_other(kind: Kind, reference: Re
     partitions = story.table.config.metadata_partitions
     done = story.table.services.restore(to=saved.instant)
     assert len(done.rolled_back) >= 4
-    assert story.table.config.metadata_partitions == partitions
+    # Apache Hudi may have built partition statistics in its last write, which pyhudi drops on merge-on-read tables.
+    assert set(story.table.config.metadata_partitions) | {"partition_stats"} == {*partitions, "partition_stats"}
     story.check(rows)
 
     story.write(trips(1, 9, amount=50), by_reference=True)
