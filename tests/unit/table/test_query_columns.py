@@ -40,5 +40,6 @@ def test_columns_of_a_query(query: str, expected: list[str] | None) -> None:
 
 
 def test_columns_of_several_queries_are_read_once() -> None:
-    assert named_columns(["SELECT sum(fare) FROM <TABLE_NAME>", "SELECT max(id) FROM <TABLE_NAME>"], NAMES) == {"fare", "id"}
+    columns = named_columns(["SELECT sum(fare) FROM <TABLE_NAME>", "SELECT max(id) FROM <TABLE_NAME>"], NAMES)
+    assert columns == frozenset(("fare", "id"))
     assert named_columns(["SELECT sum(fare) FROM <TABLE_NAME>", "SELECT * FROM <TABLE_NAME>"], NAMES) is None

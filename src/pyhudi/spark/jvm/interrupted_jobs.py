@@ -63,7 +63,7 @@ def _cancel(context: SparkContext, tag: str) -> None:
 
 def _has_tasks(context: SparkContext, tag: str) -> bool:
     tracker = context.statusTracker()
-    java_tracker = context._jsc.sc().statusTracker()  # type: ignore[union-attr]  # noqa: SLF001 - PySpark's has no tags
+    java_tracker = context._jsc.sc().statusTracker()  # noqa: SLF001 - PySpark's has no tags
     jobs = (tracker.getJobInfo(number) for number in java_tracker.getJobIdsForTag(tag))
     stages = (tracker.getStageInfo(number) for job in jobs if job is not None for number in job.stageIds)
     return any(stage is not None and stage.numActiveTasks > 0 for stage in stages)
