@@ -27,6 +27,8 @@ FILE_LOCK = {
     "hoodie.write.lock.client.num_retries": "600",
     "hoodie.write.lock.wait_time_ms": "120000",
     "hoodie.metadata.enable": "true",  # of both: a writer of Apache Hudi without it deletes the metadata table
+    # Apache Hudi builds statistics of partitions, without the lock, as often as pyhudi drops them on merge-on-read tables.
+    "hoodie.metadata.index.column.stats.enable": "false",
 }
 
 

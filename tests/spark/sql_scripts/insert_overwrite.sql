@@ -31,7 +31,11 @@ insert overwrite table io values (99, 'z', 1, '2022-01-01', '00');
 --> 1	1	0	0	0	<instant>
 select id, name, dt, hh from io order by id;
 --> 99	z	2022-01-01	00
-alter table io drop partition (dt='2022-01-01', hh='00');
+insert overwrite table io partition (dt, hh) values (98, 'y', 1, '2022-01-01', '01');
+--> 1	1	0	0	0	<instant>
+select id, name, dt, hh from io order by id;
+--> 98	y	2022-01-01	01
+alter table io drop partition (dt='2022-01-01', hh='01');
 select count(*) from io;
 --> 0
 truncate table io;

@@ -149,4 +149,4 @@ def _operation(target: WriteTarget, stated: _Insert, options: Options, named: Op
         return Operation.INSERT_OVERWRITE_TABLE, None
     if (static := target.static_partition(stated.partition)) is not None:
         return Operation.INSERT_OVERWRITE, [static]
-    return operation_of_overwrite(named, dynamic=bool(stated.partition) or target.overwrite_mode() == "dynamic"), None
+    return operation_of_overwrite(named, dynamic=target.overwrites_partitions(names_columns=bool(stated.partition))), None

@@ -94,10 +94,16 @@ class WriteTarget:
         """Return the columns that updates of `changed` have to bring; None when that is all of them."""
         return partial_columns(self.options, self.table.config, self.snapshot.schema, changed)
 
-    def overwrite_mode(self) -> str:
-        """Return `static` or `dynamic`: what INSERT OVERWRITE without a partition replaces."""
+    def overwrites_partitions(self, *, names_columns: bool) -> bool:
+        """Tell whether INSERT OVERWRITE replaces the partitions of its rows, and not the whole table.
+
+        Hudi's option decides; where it is not stated, PARTITION with names of columns does, or Spark's own setting.
+        """
+        stated = self.options.get(settings.OVERWRITE_MODE)
+        if stated is not None:
+            return stated.lower() == "dynamic"
         session = self.statement.session.conf.get("spark.sql.sources.partitionOverwriteMode", "STATIC") or "STATIC"
-        return self.options.get(settings.OVERWRITE_MODE, session).lower()
+        return names_columns or session.lower() == "dynamic"
 
     def static_partition(self, values: Mapping[str, str | None]) -> str | None:
         """Return the partition path that `PARTITION (a = 'x', ...)` names; None when the rows choose a part of it.
