@@ -29,6 +29,8 @@ FILE_LOCK = {
     "hoodie.metadata.enable": "true",  # of both: a writer of Apache Hudi without it deletes the metadata table
     # Apache Hudi builds statistics of partitions, without the lock, as often as pyhudi drops them on merge-on-read tables.
     "hoodie.metadata.index.column.stats.enable": "false",
+    # Apache Hudi fails after its commit where the compaction that it would run is being run by another writer ("due to heartbeat").
+    "hoodie.compact.inline": "false",
 }
 
 
