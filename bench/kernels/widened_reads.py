@@ -1,10 +1,11 @@
 """A read of files whose columns were narrower when they were written, against a read of files of one schema, on both engines.
 
-    python -m bench.kernels.widened_reads --work DIR [--rows N] [--no-spark] [--kinds]
+    python -m bench.kernels.widened_reads --work DIR [--rows N] [--no-spark] [--kinds | --nested]
 
 Two tables with the same rows: one was written with int and float columns, which a last small write widened to long and double, the
 other with long and double columns from the beginning. Processor time is compared, of this process or of Spark's JVM. More than 1.1 times
-that of the second ends with status 1. `--kinds` compares each kind of widening by itself, on Spark, and prints the ratios.
+that of the second ends with status 1. `--kinds` compares each kind of widening by itself, on Spark, and prints the ratios; `--nested` does
+so for columns with fields, elements and values that were widened, on both engines.
 """
 
 from __future__ import annotations
@@ -41,6 +42,17 @@ KINDS: dict[str, tuple[pa.DataType, pa.DataType, object]] = {
     "date_string": (pa.date32(), pa.string(), "2026-01-01"),
     "decimal": (pa.decimal128(12, 2), pa.decimal128(18, 2), Decimal("1.00")),
 }
+#: By kind, with how Spark's query uses the column `c`.
+NESTED: dict[str, tuple[pa.DataType, pa.DataType, object, str]] = {
+    "struct": (
+        pa.struct({"x": pa.int32(), "y": pa.int64()}),
+        pa.struct({"x": pa.int64(), "y": pa.float64()}),
+        {"x": 1, "y": 1.0},
+        "max(c.x + c.y)",
+    ),
+    "array": (pa.list_(pa.int32()), pa.list_(pa.int64()), [1, 2], "max(array_max(c))"),
+    "map": (pa.map_(pa.string(), pa.int32()), pa.map_(pa.string(), pa.int64()), [("k", 1)], "max(array_max(map_values(c)))"),
+}
 WIDE = {"a": pa.int64(), "b": pa.int64(), "c": pa.float64(), "d": pa.int64()}
 
 
@@ -51,9 +63,12 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--no-spark", action="store_true")
     parser.add_argument("--kinds", action="store_true")
+    parser.add_argument("--nested", action="store_true")
     arguments = parser.parse_args()
     if arguments.kinds:
         return 0 if max(each_kind(arguments.work, arguments.rows).values()) <= GOAL else 1
+    if arguments.nested:
+        return 0 if max(each_nested_kind(arguments.work, arguments.rows)) <= GOAL else 1
     widened = make(arguments.work / "widened", NARROW, arguments.rows)
     uniform = make(arguments.work / "uniform", WIDE, arguments.rows)
     assert widened.schema.field("a").type == uniform.schema.field("a").type == pa.int64()
@@ -84,6 +99,31 @@ def each_kind(work: Path, count: int) -> dict[str, float]:
             ratios[kind] = compare(read(work / f"{kind}_old"), read(work / f"{kind}_new"), spent)
             print(f"{kind:16} {ratios[kind]:.2f}", flush=True)
     return ratios
+
+
+def each_nested_kind(work: Path, count: int) -> Iterator[float]:
+    """Yield the ratios of each kind of nested column, on the local engine and on Spark."""
+    numbers = np.arange(count) % (1 << 20)
+    x, y, offsets = pa.array(numbers, pa.int32()), pa.array(numbers), pa.array(np.arange(0, count + 1, 2), pa.int32())
+    half = {
+        "struct": pa.StructArray.from_arrays([x, y], fields=list(NESTED["struct"][0])),
+        "array": pa.ListArray.from_arrays(offsets, x),
+        "map": pa.MapArray.from_arrays(offsets, pa.array([f"k{number % 7}" for number in range(count)]), x),
+    }
+    with spark_clock() as (session, spent):
+        for kind, (_, new, last, used) in NESTED.items():
+            paths = work / f"{kind}_old", work / f"{kind}_new"
+            for path, values in zip(paths, (half[kind], half[kind].cast(new)), strict=True):
+                make_column(path, values, pa.array([last], new))
+            old, wide = (HudiTable.open(path) for path in paths)
+            yield (local := compare(old.to_arrow, wide.to_arrow))
+
+            def read(path: Path, used: str = used) -> Callable[[], object]:
+                rows = f"{used} AS c", "sum(id) AS id", "max(note) AS note"
+                return lambda: session.read.format("hudi").load(str(path)).selectExpr(*rows).collect()
+
+            yield (on_spark := compare(read(paths[0]), read(paths[1]), spent))
+            print(f"{kind:16} {local:.2f} locally, {on_spark:.2f} on Spark", flush=True)
 
 
 def make_column(path: Path, values: pa.Array, last: pa.Array) -> None:
