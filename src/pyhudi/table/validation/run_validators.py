@@ -65,8 +65,10 @@ def run_validators(
     columns = None if validators.named else named_columns(queries, column_names(txn.table.config, schemas[1]))
     before, after = rows_around(txn.table, *schemas, StagedWrite(instant, stats, replaced or {}), columns)
     try:
-        for sql in validators.sql:
-            run_sql_validator(sql, before, after, query_runner(VALIDATORS))
+        if validators.sql:
+            run = query_runner(VALIDATORS)
+            for sql in validators.sql:
+                run_sql_validator(sql, before, after, run)
         for name, validator in validators.named:
             _run_named(name, validator, before.table, after.table)
     except HudiError as refusal:
