@@ -28,6 +28,11 @@ class Configuration:
     def set(self, name: str, value: str) -> None:
         self.shared[name] = value
 
+    def getPropertySources(self, name: str) -> list[str] | None:  # noqa: N802
+        return (
+            None if name not in self.settings else ["core-default.xml" if self.settings[name] == HADOOP.get(name) else "programmatically"]
+        )
+
     def getClassByNameOrNull(self, name: str) -> object | None:  # noqa: N802 - Hadoop's name
         return name if self._has_s3a else None
 
@@ -72,6 +77,12 @@ def test_what_the_session_states_is_left_as_it_is(prefix: str, monkeypatch: pyte
     options = {**KEYS, "endpoint_url": "http://localhost:9000", "region": "r"}
     configuration = Configuration({f"{prefix}{name}": value for name, value in stated.items()})
     assert shared(monkeypatch, "s3a://b/t", options, configuration) == {}
+
+
+@pytest.mark.parametrize("name", ["fs.s3a.aws.credentials.provider", "fs.s3a.bucket.b.aws.credentials.provider"])
+def test_a_provider_of_credentials_that_the_session_names_is_left_to_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {**KEYS, "region": "eu-north-1"}
+    assert shared(monkeypatch, "s3a://b/t", options, Configuration({name: "of a role"})) == {"endpoint.region": "eu-north-1"}
 
 
 def test_s3_is_served_by_s3a_where_nothing_else_serves_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,9 @@ from pyhudi.storage.storage_protocol import Storage
 
 _PREFIX: Final = "fs.s3a."
 _PACKAGE: Final = "org.apache.hadoop.fs.s3a"
+_PROVIDER: Final = "aws.credentials.provider"
+#: The file that has Hadoop's defaults, as settings say where they are from.
+_BY_HADOOP: Final = "core-default.xml"
 _PATH_STYLE: Final = "path.style.access"
 #: The settings of S3A that obstore has, too, by obstore's names.
 _KEYS: Final = {"aws_access_key_id": "access.key", "aws_secret_access_key": "secret.key", "aws_session_token": "session.token"}
@@ -57,8 +60,16 @@ def _missing(bucket: str, settings: Mapping[str, str], stated: JavaObject) -> It
             yield location, settings[name]
             if location == "endpoint":  # obstore, too, has the bucket in the path then
                 yield _PATH_STYLE, str(settings.get("aws_virtual_hosted_style_request") != "true").lower()
+    if _names_provider(bucket, stated):
+        return
     keys = {key: settings[name] for name, key in _KEYS.items() if name in settings}
     if any(value != setting(key) for key, value in keys.items()):
         yield from keys.items()
         kind = "Temporary" if "session.token" in keys else "Simple"
-        yield "aws.credentials.provider", f"{_PACKAGE}.{kind}AWSCredentialsProvider"
+        yield _PROVIDER, f"{_PACKAGE}.{kind}AWSCredentialsProvider"
+
+
+def _names_provider(bucket: str, stated: JavaObject) -> bool:
+    """Tell whether the session names classes that give the credentials: Hadoop's defaults do not count."""
+    sources = stated.getPropertySources(f"{_PREFIX}{_PROVIDER}")
+    return stated.get(f"{_PREFIX}bucket.{bucket}.{_PROVIDER}") is not None or (sources is not None and list(sources)[-1] != _BY_HADOOP)
