@@ -2,7 +2,7 @@
 
     python -m bench.kernels.catalog_sync --work <scratch folder> [--partitions N] [--warm N] [--rounds N]
 
-Beside it the calls alone: as many partitions of the same form, added to another table in one connection, a thousand at a time. Each round
+Next to it the calls alone: as many partitions of the same form, added to another table in one connection, a thousand at a time. Each round
 has another database, and both take turns at being the first, as the metastore becomes faster all the time: the one of PySpark's jars, on a
 Derby database, needs a quarter of the processor time once Java has compiled it. `--warm` says how many partitions of other tables it has
 stored before. Processor times are those of this process and of the metastore's.

@@ -107,7 +107,7 @@ def test_jobs_of_an_interrupted_call_end_with_it(is_shell: bool, spark: SparkSes
     press = threading.Timer(3, os.kill, [os.getpid(), signal.SIGINT])
     press.start()
     try:
-        with pytest.raises(KeyboardInterrupt), jobs_end_with_call(context, "test"):
+        with pytest.raises(KeyboardInterrupt), jobs_end_with_call(context):
             context.parallelize([1], 1).map(lambda _: time.sleep(100)).collect()
     finally:
         press.join()

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from pyhudi.locks.provided_storage import ProvidedStorage
 from pyhudi.storage.remote.cloud_storage import CloudStorage
-from pyhudi.storage.remote.listed_storage import ListedStorage, first_page, listed_while
+from pyhudi.storage.remote.listed_storage import ListedStorage, first_pages, listed_while
 from pyhudi.storage.storage_protocol import Storage
 
 
@@ -34,7 +34,7 @@ def listed_now(storage: Storage, pages: int = 1) -> Storage:
     store = storage.inner if isinstance(storage, ProvidedStorage) else storage
     if not isinstance(store, CloudStorage):
         return storage
-    return ListedStorage(store.url, store.options, first_page(store, pages))
+    return ListedStorage(store.url, store.options, first_pages(store, pages))
 
 
 def as_it_is_now(storage: Storage) -> Storage:

@@ -15,7 +15,7 @@ from pyhudi.errors import ConflictError, StorageError
 from pyhudi.storage.lock_files.lock_record import LOCK_FILE_OPTION
 from pyhudi.storage.remote import cloud_client, object_cache
 from pyhudi.storage.remote.cloud_storage import CloudStorage
-from pyhudi.storage.remote.listed_storage import ListedStorage, first_page, listed_while
+from pyhudi.storage.remote.listed_storage import ListedStorage, first_pages, listed_while
 from pyhudi.storage.remote.object_listing import ListedObject, ObjectListing, followers, listing_of_page
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.testing.storage_suite import StorageSuite
@@ -75,12 +75,12 @@ def test_content_is_served_for_the_tag_that_the_listing_shows_only(requests: Cou
     storage = filled("p/a")
     other = cloud_client.open_store(storage.url, ())
     obstore.put(other, "p/a", b"replaced elsewhere")
-    listed = ListedStorage(storage.url, storage.options, first_page(storage))
+    listed = ListedStorage(storage.url, storage.options, first_pages(storage))
     assert listed.read("p/a") == b"replaced elsewhere"
     requests.requests.clear()
     assert listed.read("p/a") == b"replaced elsewhere"
     assert requests.requests == []
-    same_place = ListedStorage(storage.url, (("key", "of somebody else"),), first_page(storage))
+    same_place = ListedStorage(storage.url, (("key", "of somebody else"),), first_pages(storage))
     requests.requests.clear()
     assert same_place.read("p/a") == b"replaced elsewhere"
     assert requests.counts() == {"GET": 1}, "what other credentials have read is not served"
@@ -91,7 +91,7 @@ def test_large_objects_are_not_cached_and_not_read_whole(requests: CountingObsto
     monkeypatch.setattr("pyhudi.storage.remote.listed_storage.SMALL_BYTES", 10)
     storage = CloudStorage(new_url())
     storage.create("large", b"x" * 11)
-    listed = ListedStorage(storage.url, storage.options, first_page(storage))
+    listed = ListedStorage(storage.url, storage.options, first_pages(storage))
     requests.requests.clear()
     assert listed.open_input("large").read() == b"x" * 11
     assert listed.read("large") == b"x" * 11

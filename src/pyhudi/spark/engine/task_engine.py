@@ -55,7 +55,7 @@ class SparkEngine:
                 return _Failed(error)
 
         context = self.session.sparkContext
-        with translate_pickling_errors(), jobs_end_with_call(context, "tasks"):
+        with translate_pickling_errors(), jobs_end_with_call(context):
             answers = context.parallelize(tasks, len(tasks)).map(answered).collect()
         results: list[Result] = []
         for answer in answers:

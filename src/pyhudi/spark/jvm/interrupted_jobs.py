@@ -7,7 +7,6 @@ that is waiting, which breaks; what is raised is then py4j's.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,17 +21,14 @@ _MOST_PAUSES: Final = 25
 
 
 @contextmanager
-def jobs_end_with_call(context: SparkContext, what: str) -> Iterator[None]:
+def jobs_end_with_call(context: SparkContext) -> Iterator[None]:
     """Cancel the jobs that this thread starts meanwhile when the user interrupts it, and wait some seconds for their tasks.
-
-    Args:
-        context: that of the session.
-        what: another word for each block of these that may be inside of another.
 
     Raises:
         KeyboardInterrupt: the user interrupted the call, whatever was raised.
     """
-    tag = f"pyhudi-{what}-{threading.get_ident()}"
+    block = object()
+    tag = f"pyhudi-{id(block)}"  # blocks may be inside of others
     context.addJobTag(tag)
     try:
         yield

@@ -82,7 +82,7 @@ def bulk_write(frame: DataFrame, work: BulkWrite, file_prefix: str) -> list[Task
         answered = frame.mapInArrow(write, RESULT_SCHEMA)
     else:
         answered = session.range(0, len(source), 1, len(source)).mapInArrow(read_and_write, RESULT_SCHEMA)
-    with jobs_end_with_call(session.sparkContext, "rows"):
+    with jobs_end_with_call(session.sparkContext):
         return results_of([row.result for row in answered.collect()])
 
 

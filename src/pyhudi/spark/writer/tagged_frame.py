@@ -101,7 +101,7 @@ def group_rows(stage: WriteStage, frame: DataFrame, tagging: TagOptions) -> Iter
     prepped, lookup, tasks = stage.request.prepped, stage.lookup, stage.config.shuffle_tasks
     files = SliceIndex(stage.context.view, stage.request.read_snapshot)
     check_moves(tagging, lookup)
-    with jobs_end_with_call(frame.sparkSession.sparkContext, "rows"), contextlib.ExitStack() as retained:
+    with jobs_end_with_call(frame.sparkSession.sparkContext), contextlib.ExitStack() as retained:
         if DELETE_COLUMN in frame.columns:
             rows, late = _merge_changes(stage, frame, KeySearch(tagging, replace(lookup, positions=False), retained, tasks))
             rows = persisted_until(retained, rows)

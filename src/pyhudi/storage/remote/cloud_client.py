@@ -19,7 +19,7 @@ from pyhudi.storage.remote.cloud_options import ENDPOINTS, FAMILIES, store_setti
 
 _SCHEMES: Final = {"aws": "s3", "google": "gs"}
 #: Where obstore looks for the address of a store that its settings do not state; the SDKs of AWS have the first two.
-_ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
+_ENDPOINT_VARIABLES: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 #: One request moves at most a file of some hundred megabytes; obstore's own limit of 30 s would break it off on a slow line.
 _TIMEOUTS: Final = {"timeout": "300s", "connect_timeout": "5s"}
 #: Without credentials obstore asks the machine for its role, which elsewhere than in a cloud ends by these limits only.
@@ -79,8 +79,8 @@ def _open(url: str, options: tuple[tuple[str, Any], ...]) -> Any:
 
 def _endpoint(settings: Mapping[str, str]) -> str:
     """Return the address of a store where settings or the environment state one."""
-    stated = [settings[name] for name in ENDPOINTS if name in settings] or [os.environ[name] for name in _ENDPOINTS if name in os.environ]
-    return next(iter(stated), "")
+    stated = (*map(settings.get, ENDPOINTS), *map(os.environ.get, _ENDPOINT_VARIABLES))
+    return next(filter(None, stated), "")
 
 
 def _hashable(value: object) -> object:

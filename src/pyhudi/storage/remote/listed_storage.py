@@ -97,7 +97,7 @@ class ListedStorage(CloudStorage):
         return known
 
 
-def first_page(storage: CloudStorage, pages: int = 1) -> ObjectListing:
+def first_pages(storage: CloudStorage, pages: int = 1) -> ObjectListing:
     """Return what one request, or so many, tell of the objects of a table."""
     with store_errors(storage.url, ""):
         listed = iter(cloud_client.obstore_functions().list(storage.store, None, chunk_size=_PAGE))
@@ -111,7 +111,7 @@ def listed_while(storage: CloudStorage) -> Iterator[ListedStorage]:
 
     The storage may be used afterwards, and asks the store for everything then.
     """
-    with followed(storage.url, first_page(storage)) as listing:
+    with followed(storage.url, first_pages(storage)) as listing:
         yield ListedStorage(storage.url, storage.options, listing)
 
 
