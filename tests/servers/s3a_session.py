@@ -8,9 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 import pyhudi
+from pyhudi.storage.open_storage import open_storage
 
 TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
 
@@ -22,9 +25,9 @@ def main(folder: str, url: str, settings: str) -> None:
     for name, value in json.loads(settings).items():
         builder = builder.config(f"spark.hadoop.{name}", value)
     spark = pyhudi.enable(builder.config("spark.jars", jars)).getOrCreate()
-    sys.stdout.write(
-        "\n" + json.dumps({table_type: _use(spark, f"{url}/{table_type.lower()}", table_type, folder) for table_type in TYPES})
-    )
+    answers: dict[str, Any] = {table_type: _use(spark, f"{url}/{table_type.lower()}", table_type, folder) for table_type in TYPES}
+    answers["bootstrapped"] = _bootstrapped(spark, url)
+    sys.stdout.write("\n" + json.dumps(answers))
 
 
 def _use(spark: SparkSession, url: str, table_type: str, folder: str) -> dict[str, Any]:
@@ -49,6 +52,16 @@ def _use(spark: SparkSession, url: str, table_type: str, folder: str) -> dict[st
     reading.option("checkpointLocation", f"{folder}/{table_type}").trigger(availableNow=True).start().awaitTermination()
     answers["stream"] = _sums(spark.table(f"rows_{table_type}"))
     return answers
+
+
+def _bootstrapped(spark: SparkSession, url: str) -> list[int]:
+    """Return what a table holds whose rows are in another bucket, which no table of this session is in."""
+    scheme, _, rest = url.partition("://")
+    source = open_storage(f"{scheme}://source/{rest}")
+    with source.open_output("rows.parquet") as sink:
+        pq.write_table(pa.table({"id": [1, 2], "fare": [10, 20]}), sink)
+    pyhudi.HudiTable.bootstrap(f"{url}/bootstrapped", source.uri, name="bootstrapped", keys=["id"])
+    return _sums(spark.read.format("hudi").load(f"{url}/bootstrapped"))
 
 
 def _sums(frame: Any) -> list[int]:

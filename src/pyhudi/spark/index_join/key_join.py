@@ -20,10 +20,8 @@ from pyhudi.index.log_inserts import LogInsertDetector, keys_only_in_logs
 from pyhudi.kernels.base_file.write_columns import FILE_ID_COLUMN, POSITION_COLUMN
 from pyhudi.kernels.keys.key_probe import SEVERAL
 from pyhudi.spark.index_join.key_columns import PARTITION_PATH, RECORD_KEY
-from pyhudi.spark.jvm.error_translation import explain_reads_below
 from pyhudi.spark.jvm.parquet_options import parquet_options
-from pyhudi.spark.jvm.store_access import share_store_settings
-from pyhudi.spark.scan.file_index import hadoop_base
+from pyhudi.spark.jvm.store_access import prepare_reads
 from pyhudi.spec.files.file_group import BaseFile, FileSlice
 from pyhudi.storage.storage_protocol import Storage
 
@@ -68,8 +66,7 @@ def stored_locations(session: SparkSession, paths: Sequence[str], lookup: Lookup
 
 def _stored_keys(session: SparkSession, storage: Storage, files: Sequence[BaseFile]) -> DataFrame:
     paths = [f"{storage.uri.rstrip('/')}/{file.path}" for file in files]
-    explain_reads_below(hadoop_base(storage))
-    share_store_settings(session, storage)
+    prepare_reads(session, storage)
     # A key that is not read would be inserted again: pages are verified whatever the options of reads say.
     scan = session.read.schema(_STORED).options(**parquet_options(verify=True), **_NAMES).parquet(*paths)
     file_id = F.substring_index(_FILE_NAME, "_", 1).alias(FILE_ID_COLUMN)

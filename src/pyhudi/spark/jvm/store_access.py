@@ -13,6 +13,9 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
+from pyhudi.errors import UnsupportedError
+from pyhudi.locks.choose_lock import unprovided
+from pyhudi.spark.jvm.error_translation import explain_reads_below
 from pyhudi.spark.jvm.jvm import JavaObject, jvm_session
 from pyhudi.storage.remote.cloud_options import FAMILIES, store_settings
 from pyhudi.storage.remote.cloud_storage import CloudStorage
@@ -29,13 +32,40 @@ _KEYS: Final = {"aws_access_key_id": "access.key", "aws_secret_access_key": "sec
 _LOCATIONS: Final = {"aws_endpoint": "endpoint", "aws_region": "endpoint.region"}
 
 
+def prepare_reads(session: SparkSession, storage: Storage) -> str:
+    """Let Spark read the files of a table, with errors that pyhudi explains, and return the base path as Hadoop names it.
+
+    Raises:
+        UnsupportedError: the JVM cannot reach the storage.
+        OptionError: the AWS profile cannot be used.
+    """
+    base = hadoop_base(storage)
+    explain_reads_below(base)
+    share_store_settings(session, storage)
+    return base
+
+
+def hadoop_base(storage: Storage) -> str:
+    """Return the base path of a table as Hadoop's file systems name it.
+
+    Raises:
+        UnsupportedError: the JVM cannot reach the storage.
+    """
+    scheme, separator, _ = storage.uri.partition("://")
+    if not separator:
+        return f"file:{storage.uri}"
+    if scheme == "memory":
+        raise UnsupportedError(f"Spark cannot read {storage.uri}: the table lives in this Python process. Read it with HudiTable.to_arrow.")
+    return storage.uri
+
+
 def share_store_settings(session: SparkSession, storage: Storage) -> None:
     """Let Spark read the files of a storage on S3 as pyhudi does; other storages are left as they are.
 
     Raises:
         OptionError: the AWS profile cannot be used.
     """
-    store = getattr(storage, "inner", storage)  # a writer's storage has the table's inside
+    store = unprovided(storage)
     scheme, _, rest = store.uri.partition("://")
     if not isinstance(store, CloudStorage) or FAMILIES[scheme] != "aws":
         return

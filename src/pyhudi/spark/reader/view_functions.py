@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from pyhudi.errors import UsageError
 from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.spark.jvm.store_access import hadoop_base
 from pyhudi.spark.reader.metadata_records import METADATA, metadata_rows
-from pyhudi.spark.scan.file_index import hadoop_base
 from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.instant import Instant
 from pyhudi.table.hudi_table import HudiTable

@@ -20,15 +20,15 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from pyhudi.cache import cached_property
-from pyhudi.errors import CorruptTableError, UnsupportedError
+from pyhudi.errors import CorruptTableError
 from pyhudi.read.filter.condition import operands
 from pyhudi.read.skipping.data_skipping import Skipping, explain_pruning
 from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.schema.meta_columns import with_meta_columns
 from pyhudi.spark.jvm import jvm
-from pyhudi.spark.jvm.error_translation import explain_reads_below, propagate_errors
+from pyhudi.spark.jvm.error_translation import propagate_errors
 from pyhudi.spark.jvm.jvm import JavaObject
-from pyhudi.spark.jvm.store_access import share_store_settings
+from pyhudi.spark.jvm.store_access import hadoop_base, prepare_reads, share_store_settings
 from pyhudi.spark.scan.catalyst_condition import condition_of
 from pyhudi.spark.scan.default_partitions import PartitionSet
 from pyhudi.spark.scan.delta_files import delta_folder
@@ -42,6 +42,7 @@ from pyhudi.spark.scan.slice_merge import MergedSlice, merge_slices
 from pyhudi.spec.files.bootstrap_source import is_skeleton
 from pyhudi.spec.files.file_group import BaseFile, FileSlice
 from pyhudi.spec.table.table_keys import BOOTSTRAP_BASE_PATH
+from pyhudi.storage.open_storage import open_source_folder
 from pyhudi.storage.storage_protocol import Storage
 
 #: Folders that are listed to estimate the size of a table; up to so many give its exact size.
@@ -91,9 +92,9 @@ class SnapshotFileIndex:
         self._skeletons = skeletons
         hidden = [*form_columns(part), *(HIDDEN if skeletons.are_read else ()), *([MASK] if merges(snapshot) else [])]
         self._schema = StructType([*partition_schema, *hidden])
-        self._base = hadoop_base(snapshot.storage)
-        explain_reads_below(self._base)
-        share_store_settings(session, snapshot.storage)
+        self._base = prepare_reads(session, snapshot.storage)
+        if skeletons.are_read:
+            share_store_settings(session, open_source_folder(snapshot.storage, snapshot.config.properties[BOOTSTRAP_BASE_PATH]))
         self._values = partition_values(session, self._schema.json())
         values = partition_values(session, partition_schema.json())
         self._search = PartitionSearch(session, snapshot, partition_schema, values, partitions)
@@ -341,17 +342,3 @@ def merges(snapshot: Snapshot) -> bool:
 def scans_of(storage: Storage) -> str:
     """Return how the strings of all file indexes of a table begin."""
     return f"HudiFiles({hadoop_base(storage)}, "
-
-
-def hadoop_base(storage: Storage) -> str:
-    """Return the base path of a table as Hadoop's file systems name it.
-
-    Raises:
-        UnsupportedError: the JVM cannot reach the storage.
-    """
-    scheme, separator, _ = storage.uri.partition("://")
-    if not separator:
-        return f"file:{storage.uri}"
-    if scheme == "memory":
-        raise UnsupportedError(f"Spark cannot read {storage.uri}: the table lives in this Python process. Read it with HudiTable.to_arrow.")
-    return storage.uri

@@ -17,7 +17,7 @@ import numpy as np
 from pyhudi.errors import UsageError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.kernels.base_file.parquet_input import has_footer
-from pyhudi.spark.scan.file_index import hadoop_base
+from pyhudi.spark.jvm.store_access import hadoop_base
 from pyhudi.spec.files.file_group import FileSlice
 from pyhudi.spec.files.file_names import parse_base_file_name
 from pyhudi.sql.call.procedure import REQUIRED, Column, Parameter, Procedure, ProcedureCall, Row
