@@ -51,6 +51,8 @@ NESTED: dict[str, tuple[pa.DataType, pa.DataType, object, str]] = {
         "max(c.x + c.y)",
     ),
     "array": (pa.list_(pa.int32()), pa.list_(pa.int64()), [1, 2], "max(array_max(c))"),
+    "array of longs": (pa.list_(pa.int64()), pa.list_(pa.float64()), [1.0, 2.0], "max(array_max(c))"),
+    "array of floats": (pa.list_(pa.float32()), pa.list_(pa.float64()), [1.0, 2.0], "max(array_max(c))"),
     "map": (pa.map_(pa.string(), pa.int32()), pa.map_(pa.string(), pa.int64()), [("k", 1)], "max(array_max(map_values(c)))"),
 }
 WIDE = {"a": pa.int64(), "b": pa.int64(), "c": pa.float64(), "d": pa.int64()}
@@ -108,12 +110,14 @@ def each_nested_kind(work: Path, count: int) -> Iterator[float]:
     half = {
         "struct": pa.StructArray.from_arrays([x, y], fields=list(NESTED["struct"][0])),
         "array": pa.ListArray.from_arrays(offsets, x),
+        "array of longs": pa.ListArray.from_arrays(offsets, y),
+        "array of floats": pa.ListArray.from_arrays(offsets, pa.array(np.random.default_rng(7).normal(size=count), pa.float32())),
         "map": pa.MapArray.from_arrays(offsets, pa.array([f"k{number % 7}" for number in range(count)]), x),
     }
     with spark_clock() as (session, spent):
         for kind, (_, new, last, used) in NESTED.items():
             paths = work / f"{kind}_old", work / f"{kind}_new"
-            for path, values in zip(paths, (half[kind], half[kind].cast(new)), strict=True):
+            for path, values in zip(paths, (half[kind], promote_column(half[kind], new, "c")), strict=True):
                 make_column(path, values, pa.array([last], new))
             old, wide = (HudiTable.open(path) for path in paths)
             yield (local := compare(old.to_arrow, wide.to_arrow))

@@ -40,8 +40,10 @@ _OF_SOURCE = (
 )
 _OF_FORMATS = (
     _WIDENED,
+    "hudi.ColumnWidening",
     "hudi.WidenedReader",
     "hudi.WidenedRows",
+    "hudi.WidenedVector",
     "hudi.Widening",
     "hudi.WideningPlan",
     _SKELETONS,

@@ -101,7 +101,7 @@ def promoted_parts(snapshot: Snapshot) -> list[PromotedPart]:
     scans: dict[_Types, set[str]] = {}
     readers: dict[_Types, set[str]] = {}
     for key, types in _stored_types(snapshot, columns, in_files):
-        is_converted = [pair in _CONVERTED for pair in zip(types, today, strict=True)]
+        is_converted = [_is_converted(stored, table) for stored, table in zip(types, today, strict=True)]
         scanned = tuple(table if converted else stored for stored, table, converted in zip(types, today, is_converted, strict=True))
         read = tuple(stored if converted else table for stored, table, converted in zip(types, today, is_converted, strict=True))
         scans.setdefault(scanned, set()).add(key)
@@ -116,6 +116,16 @@ def promoted_parts(snapshot: Snapshot) -> list[PromotedPart]:
     others = frozenset().union(*(part.keys for part in parts))
     values = tuple((name, quote_name(name)) for name in columns.names)
     return [*parts, PromotedPart(columns, values, others, narrower, forms, is_today=True)]
+
+
+def _is_converted(stored: pa.DataType, table: pa.DataType) -> bool:
+    """Tell whether the reader converts all that differs between the type of a column in files and that of the table."""
+    if stored.equals(table):
+        return True
+    if pt.is_nested(stored) and stored.id == table.id:
+        pairs = ((stored.field(index).type, table.field(index).type) for index in range(table.num_fields))
+        return all(_is_converted(old, new) for old, new in pairs)
+    return (stored, table) in _CONVERTED
 
 
 def _narrower(types: _Types, columns: pa.Schema) -> StructType:

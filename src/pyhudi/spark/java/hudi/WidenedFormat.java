@@ -8,6 +8,11 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.sources.Filter;
+import org.apache.spark.sql.types.ArrayType;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DoubleType;
+import org.apache.spark.sql.types.FloatType;
+import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.vectorized.ColumnVector;
@@ -66,18 +71,20 @@ public class WidenedFormat extends ParquetFileFormat {
         return reader;
     }
 
-    /** Columns that were converted are on the heap, others may be off it. */
+    /** Columns that were converted are on the heap, where others may be off it, or are views of vectors where they are nested. */
     @Override
     public Option vectorTypes(StructType required, StructType partitions, SQLConf conf) {
         Option known = super.vectorTypes(required, partitions, conf);
-        if (known.isEmpty() || !conf.offHeapColumnVectorEnabled()) {
+        if (known.isEmpty()) {
             return known;
         }
         List types = new ArrayList(CollectionConverters.asJava((Seq) known.get()));
         for (int i = 0; i < this.forms.length(); i++) {
             StructType stored = as(required, (StructType) this.forms.fields()[i].dataType());
             for (int j = 0; j < required.length(); j++) {
-                if (!stored.fields()[j].equals(required.fields()[j])) {
+                DataType type = required.fields()[j].dataType();
+                boolean mayDiffer = conf.offHeapColumnVectorEnabled() || !(type instanceof FloatType || type instanceof DoubleType);
+                if (mayDiffer && !stored.fields()[j].dataType().equals(type)) {
                     types.set(j, ColumnVector.class.getName());
                 }
             }
@@ -85,26 +92,44 @@ public class WidenedFormat extends ParquetFileFormat {
         return Option.apply(CollectionConverters.asScala(types).toSeq());
     }
 
-    /** Returns a schema with the types that columns have in files of a form. */
+    /** Returns a schema with the types that columns, and those that are in them, have in files of a form. */
     private static StructType as(StructType schema, StructType form) {
         List names = Arrays.asList(form.fieldNames());
         StructField[] fields = (StructField[]) schema.fields().clone();
         for (int i = 0; i < fields.length; i++) {
             int at = names.indexOf(fields[i].name());
             if (at >= 0) {
-                fields[i] = new StructField(fields[i].name(), form.fields()[at].dataType(), fields[i].nullable(), fields[i].metadata());
+                DataType type = as(fields[i].dataType(), form.fields()[at].dataType());
+                fields[i] = new StructField(fields[i].name(), type, fields[i].nullable(), fields[i].metadata());
             }
         }
         return new StructType(fields);
     }
 
-    /** Returns the filters that concern none of some columns. */
+    private static DataType as(DataType type, DataType form) {
+        if (type instanceof StructType) {
+            return as((StructType) type, (StructType) form);
+        }
+        if (type instanceof ArrayType) {
+            return new ArrayType(as(((ArrayType) type).elementType(), ((ArrayType) form).elementType()), ((ArrayType) type).containsNull());
+        }
+        if (type instanceof MapType) {
+            MapType map = (MapType) type;
+            return new MapType(map.keyType(), as(map.valueType(), ((MapType) form).valueType()), map.valueContainsNull());
+        }
+        return form;
+    }
+
+    /** Returns the filters that concern none of some columns, nor anything in them. */
     private static Seq without(Seq filters, List columns) {
         List left = new ArrayList();
         for (Iterator all = filters.iterator(); all.hasNext();) {
             Filter one = (Filter) all.next();
-            List named = new ArrayList(Arrays.asList(one.references()));
-            if (!named.removeAll(columns)) {
+            boolean concerns = false; // names of a table's columns have no dots
+            for (int i = 0; i < one.references().length; i++) {
+                concerns = concerns || columns.contains(one.references()[i].split("\\.")[0]);
+            }
+            if (!concerns) {
                 left.add(one);
             }
         }

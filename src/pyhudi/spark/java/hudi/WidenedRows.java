@@ -6,7 +6,6 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.BoundReference;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
-import org.apache.spark.sql.execution.vectorized.OnHeapColumnVector;
 import org.apache.spark.sql.vectorized.ColumnVector;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 import scala.collection.AbstractIterator;
@@ -17,13 +16,16 @@ import scala.jdk.javaapi.CollectionConverters;
 final class WidenedRows extends AbstractIterator {
     private final Iterator stored;
     private final WideningPlan plan;
-    private final OnHeapColumnVector[] vectors;
+    private final ColumnWidening[] widenings;
     private UnsafeProjection projection;
 
     WidenedRows(Iterator stored, WideningPlan plan) {
         this.stored = stored;
         this.plan = plan;
-        this.vectors = new OnHeapColumnVector[plan.types.length];
+        this.widenings = new ColumnWidening[plan.types.length];
+        for (int i = 0; i < this.widenings.length; i++) {
+            this.widenings[i] = ColumnWidening.of(plan.stored[i], plan.types[i]);
+        }
     }
 
     public boolean hasNext() {
@@ -37,16 +39,10 @@ final class WidenedRows extends AbstractIterator {
 
     private Object batch(ColumnarBatch batch) {
         int count = batch.numRows();
-        ColumnVector[] columns = new ColumnVector[this.vectors.length];
+        ColumnVector[] columns = new ColumnVector[this.widenings.length];
         for (int i = 0; i < columns.length; i++) {
-            columns[i] = batch.column(i);
-            if (this.plan.isWidened(i)) {
-                if (this.vectors[i] == null) {
-                    this.vectors[i] = new OnHeapColumnVector(count, this.plan.types[i]);
-                }
-                Widening.fill(this.vectors[i], columns[i], this.plan.stored[i], count);
-                columns[i] = this.vectors[i];
-            }
+            ColumnVector stored = batch.column(i);
+            columns[i] = this.widenings[i] == null ? stored : this.widenings[i].convert(stored, count);
         }
         return new ColumnarBatch(columns, count);
     }
@@ -55,7 +51,7 @@ final class WidenedRows extends AbstractIterator {
         Object[] values = new Object[this.plan.types.length];
         for (int i = 0; i < values.length; i++) {
             Object value = row.isNullAt(i) ? null : row.get(i, this.plan.stored[i]);
-            values[i] = this.plan.isWidened(i) ? Widening.value(value, this.plan.types[i]) : value;
+            values[i] = Widening.value(value, this.plan.stored[i], this.plan.types[i]);
         }
         if (this.projection == null) {
             List parts = new ArrayList();

@@ -1,8 +1,18 @@
 package hudi;
 
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.util.ArrayBasedMapData;
+import org.apache.spark.sql.catalyst.util.ArrayData;
+import org.apache.spark.sql.catalyst.util.GenericArrayData;
+import org.apache.spark.sql.catalyst.util.MapData;
 import org.apache.spark.sql.execution.vectorized.OnHeapColumnVector;
+import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.MapType;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.vectorized.ColumnVector;
 
 /**
@@ -58,15 +68,42 @@ public final class Widening {
         return Double.parseDouble(Float.toString(number));
     }
 
-    /** Returns a value of a file as one of the table's type. */
-    static Object value(Object stored, DataType type) {
-        if (stored == null) {
-            return null;
+    /** Returns a value of a file, which may be null, as one of the table's type. */
+    static Object value(Object stored, DataType from, DataType to) {
+        if (stored == null || from.equals(to)) {
+            return stored;
         }
-        if (type.equals(DataTypes.FloatType)) {
+        if (to instanceof StructType) {
+            return struct((InternalRow) stored, ((StructType) from).fields(), ((StructType) to).fields());
+        }
+        if (to instanceof ArrayType) {
+            return array((ArrayData) stored, ((ArrayType) from).elementType(), ((ArrayType) to).elementType());
+        }
+        if (to instanceof MapType) {
+            MapData map = (MapData) stored;
+            return new ArrayBasedMapData(map.keyArray(), array(map.valueArray(), ((MapType) from).valueType(), ((MapType) to).valueType()));
+        }
+        if (to.equals(DataTypes.FloatType)) {
             return Float.valueOf(((Number) stored).floatValue());
         }
         return Double.valueOf(stored instanceof Float ? exact(((Float) stored).floatValue()) : ((Number) stored).doubleValue());
+    }
+
+    private static InternalRow struct(InternalRow stored, StructField[] from, StructField[] to) {
+        Object[] values = new Object[to.length];
+        for (int i = 0; i < values.length; i++) {
+            Object value = stored.isNullAt(i) ? null : stored.get(i, from[i].dataType());
+            values[i] = value(value, from[i].dataType(), to[i].dataType());
+        }
+        return new GenericInternalRow(values);
+    }
+
+    private static ArrayData array(ArrayData stored, DataType from, DataType to) {
+        Object[] values = new Object[stored.numElements()];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = value(stored.isNullAt(i) ? null : stored.get(i, from), from, to);
+        }
+        return new GenericArrayData(values);
     }
 
     /** Fills a vector of the table's type with the values of a file. */

@@ -18,8 +18,4 @@ final class WideningPlan implements Serializable {
             this.stored[i] = i < width ? stored.fields()[i].dataType() : this.types[i];
         }
     }
-
-    boolean isWidened(int column) {
-        return !this.stored[column].equals(this.types[column]);
-    }
 }
