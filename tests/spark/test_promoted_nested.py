@@ -47,7 +47,9 @@ def values(kind: pa.DataType, chance: random.Random) -> Any:
         return [values(kind.value_type, chance) for _ in range(chance.randrange(4))]
     if pa.types.is_floating(kind):
         return chance.choice(FLOATS)
-    return chance.choice(LONGS) if kind == pa.int64() else f"text {chance.randrange(9)}"
+    if pa.types.is_integer(kind):
+        return chance.choice(LONGS) if kind == pa.int64() else chance.choice([1, -5, 2**31 - 1])
+    return f"text {chance.randrange(9)}"
 
 
 @pytest.fixture(scope="module")

@@ -30,11 +30,12 @@ from pyhudi.spark.jvm.error_translation import propagate_errors
 from pyhudi.spark.jvm.jvm import JavaObject
 from pyhudi.spark.jvm.store_access import hadoop_base, prepare_reads, share_store_settings
 from pyhudi.spark.scan.catalyst_condition import condition_of
+from pyhudi.spark.scan.converted_numbers import FORM
 from pyhudi.spark.scan.default_partitions import PartitionSet
 from pyhudi.spark.scan.delta_files import delta_folder
 from pyhudi.spark.scan.directories import Directory, PartitionValueError, Strings, partition_values
 from pyhudi.spark.scan.partition_search import PartitionSearch
-from pyhudi.spark.scan.promoted_files import FORM, PromotedPart, quote_name
+from pyhudi.spark.scan.promoted_files import PromotedPart, quote_name
 from pyhudi.spark.scan.row_mask import MASK
 from pyhudi.spark.scan.schema_versions import VersionPart
 from pyhudi.spark.scan.skeleton_scan import HIDDEN, NO_SKELETON, Skeletons, scanned_source
@@ -276,7 +277,7 @@ class SnapshotFileIndex:
     def _hidden_values(self, file: BaseFile | None) -> Strings:
         """Return the values of the hidden partition columns for a base file, or for rows merged from log files."""
         form: Strings = ()
-        if isinstance(self._part, PromotedPart) and self._part.forms:
+        if self._part is not None and self._part.forms:
             form = (str(self._part.form_of(file)) if file is not None else _OF_TODAY,)
         if not self._skeletons.are_read:
             return form
@@ -325,7 +326,7 @@ class SnapshotFileIndex:
 
 def form_columns(part: ScanPart | None) -> list[StructField]:
     """Return the hidden partition column that a part of a scan has when its files have several forms."""
-    return [FORM] if isinstance(part, PromotedPart) and part.forms else []
+    return [FORM] if part is not None and part.forms else []
 
 
 @lru_cache(maxsize=64)

@@ -19,7 +19,7 @@ from typing import Final, TypeAlias
 
 import pyarrow as pa
 import pyarrow.types as pt
-from pyspark.sql.types import IntegerType, StructField, StructType
+from pyspark.sql.types import StructField, StructType
 
 from pyhudi.cache import LruCache
 from pyhudi.codec.actions.archived_v1 import ARCHIVE_FILE
@@ -29,6 +29,7 @@ from pyhudi.read.snapshot.snapshot import Snapshot
 from pyhudi.schema.avro_arrow import avro_to_arrow
 from pyhudi.schema.promoted_rows import promoted_type
 from pyhudi.spark.jvm.spark_types import spark_type
+from pyhudi.spark.scan.converted_numbers import NATIVE, is_converted, structs_of_forms
 from pyhudi.spark.scan.float_sql import double_of_text, exact_double
 from pyhudi.spark.scan.partition_columns import partition_columns
 from pyhudi.spec.files.bootstrap_source import is_skeleton
@@ -40,14 +41,7 @@ from pyhudi.timeline.instant_details import load_commit_metadata
 
 #: The types as which a scan has the data columns of a file, and those that the format of the scan reads them as.
 _Types: TypeAlias = tuple[pa.DataType, ...]
-#: The hidden partition column of a scan of files in several forms; see `PromotedPart.forms`.
-FORM: Final = StructField("_pyhudi_form", IntegerType(), nullable=False)
 _THREADS: Final = 16
-_NATIVE: Final = frozenset({(pa.int32(), pa.int64()), (pa.int32(), pa.float64()), (pa.binary(), pa.string()), (pa.string(), pa.binary())})
-#: The types of columns that are converted inside of the reader.
-_CONVERTED: Final = frozenset(
-    {(pa.float32(), pa.float64()), (pa.int64(), pa.float64()), (pa.int32(), pa.float32()), (pa.int64(), pa.float32())}
-)
 #: Files never change, nor does the first commit of a table: schemas of files, and of the first commit by the first active instant.
 _FILES: LruCache[tuple[str, str, int], pa.Schema] = LruCache(1 << 14)
 _OLDEST: LruCache[tuple[str, str], str] = LruCache(1 << 10)
@@ -101,37 +95,21 @@ def promoted_parts(snapshot: Snapshot) -> list[PromotedPart]:
     scans: dict[_Types, set[str]] = {}
     readers: dict[_Types, set[str]] = {}
     for key, types in _stored_types(snapshot, columns, in_files):
-        is_converted = [_is_converted(stored, table) for stored, table in zip(types, today, strict=True)]
-        scanned = tuple(table if converted else stored for stored, table, converted in zip(types, today, is_converted, strict=True))
-        read = tuple(stored if converted else table for stored, table, converted in zip(types, today, is_converted, strict=True))
+        triples = [(stored, table, is_converted(stored, table)) for stored, table in zip(types, today, strict=True)]
+        scanned = tuple(table if converted else stored for stored, table, converted in triples)
+        read = tuple(stored if converted else table for stored, table, converted in triples)
         scans.setdefault(scanned, set()).add(key)
         readers.setdefault(read, set()).add(key)
     scans.pop(today, None)
     readers.pop(today, None)
     if not scans and not readers:
         return []
-    narrower = StructType([StructField(str(number), _narrower(read, columns)) for number, read in enumerate(readers, 1)])
+    narrower = structs_of_forms(list(readers), columns)
     forms = {key: number for number, keys in enumerate(readers.values(), 1) for key in keys}
     parts = [_part(columns, types, frozenset(keys), narrower, forms) for types, keys in scans.items()]
     others = frozenset().union(*(part.keys for part in parts))
     values = tuple((name, quote_name(name)) for name in columns.names)
     return [*parts, PromotedPart(columns, values, others, narrower, forms, is_today=True)]
-
-
-def _is_converted(stored: pa.DataType, table: pa.DataType) -> bool:
-    """Tell whether the reader converts all that differs between the type of a column in files and that of the table."""
-    if stored.equals(table):
-        return True
-    if pt.is_nested(stored) and stored.id == table.id:
-        pairs = ((stored.field(index).type, table.field(index).type) for index in range(table.num_fields))
-        return all(_is_converted(old, new) for old, new in pairs)
-    return (stored, table) in _CONVERTED
-
-
-def _narrower(types: _Types, columns: pa.Schema) -> StructType:
-    """Return the columns that files have in narrower types."""
-    pairs = zip(columns, types, strict=True)
-    return StructType([StructField(field.name, spark_type(kind, field.name)) for field, kind in pairs if field.type != kind])
 
 
 def _part(columns: pa.Schema, types: _Types, keys: frozenset[str], narrower: StructType, forms: Mapping[str, int]) -> PromotedPart:
@@ -222,7 +200,7 @@ def _read_as(stored: pa.DataType, table: pa.DataType) -> pa.DataType:
         return pa.list_(table.value_field.with_type(_read_as(stored.value_type, table.value_type)))
     if pt.is_map(stored) and pt.is_map(table):
         return pa.map_(table.key_type, table.item_field.with_type(_read_as(stored.item_type, table.item_type)))
-    is_native = (stored, table) in _NATIVE or pt.is_decimal(table) or promoted_type(stored, table).equals(stored)
+    is_native = (stored, table) in NATIVE or pt.is_decimal(table) or promoted_type(stored, table).equals(stored)
     return table if is_native else stored
 
 

@@ -144,7 +144,7 @@ def _visible_rows(
 
 def _format(session: SparkSession, snapshot: Snapshot, part: ScanPart | None, skeletons: Skeletons) -> JavaObject:
     """Return the format of the files that a scan reads: Spark's own where it reads them right."""
-    narrower = part.narrower if isinstance(part, PromotedPart) else StructType()
+    narrower = StructType() if part is None else part.narrower
     if not narrower.fields and not skeletons.are_read:
         return jvm.java_class(session, f"{_DATASOURCES}.parquet.ParquetFileFormat")()
     others = skeletons is not Skeletons.ALONE and (not skeletons.are_read or has_others(snapshot))

@@ -1,15 +1,18 @@
 """A scan of files that were written with several versions of the table's schema: one native scan for each form of the columns.
 
-Spark's Parquet scan has one schema for all its files. Files whose columns are called or typed otherwise get a scan of their own, with
-their own columns, and a projection to today's; the union of all is the table. Filters and columns are pushed through both.
+Spark's Parquet scan has one schema for all its files. Columns that are called alike and typed otherwise are read as today's where Spark's
+reader does it, or are converted inside of it (`converted_numbers`). Other files get a scan of their own, with their own columns, and a
+projection to today's; the union of all is the table. Filters and columns are pushed through both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import pyarrow as pa
+import pyarrow.types as pt
+from pyspark.sql.types import StructType
 
 from pyhudi.kernels.base_file.schema_projection import alignment_with
 from pyhudi.schema.internal.as_arrow import arrow_field, arrow_type
@@ -17,6 +20,7 @@ from pyhudi.schema.internal.internal_schema import Field, FieldType, InternalSch
 from pyhudi.schema.internal.schema_history import SchemaHistory, history_of
 from pyhudi.schema.meta_columns import is_meta_column
 from pyhudi.spark.jvm.spark_types import spark_type
+from pyhudi.spark.scan.converted_numbers import NATIVE, is_converted, structs_of_forms
 from pyhudi.spark.scan.float_sql import double_of_text, exact_double
 from pyhudi.spec.files.file_group import BaseFile
 
@@ -26,7 +30,8 @@ class VersionPart:
     """The files of some versions of the schema, whose columns have the same form.
 
     `columns` are the data columns as those files have them, `values` SQL for each of the table's columns, which needs `with_powers` for
-    `floats`. Rows merged from log files are with the part that `is_today`.
+    `floats`. Rows merged from log files are with the part that `is_today`. `forms` tells by version what the column `FORM` holds where
+    the reader converts columns: the number of a struct of `narrower`, from 1 on; 0 elsewhere.
     """
 
     history: SchemaHistory
@@ -35,6 +40,8 @@ class VersionPart:
     values: tuple[tuple[str, str], ...]
     is_today: bool
     floats: tuple[str, ...] = ()
+    narrower: StructType = field(default_factory=StructType)
+    forms: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def identity(self) -> str:
@@ -44,6 +51,10 @@ class VersionPart:
     def holds(self, file: BaseFile) -> bool:
         """Tell whether a file belongs to the part."""
         return self.history.at(file.name.instant).version in self.versions
+
+    def form_of(self, file: BaseFile) -> int:
+        """Return what `FORM` is for a file of the part."""
+        return self.forms.get(self.history.at(file.name.instant).version, 0)
 
 
 def version_parts(columns: pa.Schema) -> list[VersionPart]:
@@ -55,16 +66,66 @@ def version_parts(columns: pa.Schema) -> list[VersionPart]:
     if history is None:
         return []
     today = history.current
-    forms: dict[str, list[InternalSchema]] = {}
+    scans: dict[str, list[InternalSchema]] = {}
+    readers: dict[tuple[pa.DataType, ...], list[int]] = {}
     others = [schema for schema in history.versions if alignment_with(history, schema) is not None]
     for schema in others:
-        forms.setdefault(repr(_as_stored(schema, today)), []).append(schema)
-    if not forms:
+        types = _read_types(schema.record, today.record)
+        if types is None:
+            scans.setdefault(repr(_as_stored(schema, today)), []).append(schema)
+        else:
+            readers.setdefault(types, []).append(schema.version)
+    readers.pop(tuple(columns.types), None)
+    if not scans and not readers:
         return []
-    same = frozenset(schema.version for schema in history.versions if schema not in others)
-    parts = [_part(history, versions, columns) for versions in forms.values()]
+    apart = {schema.version for versions in scans.values() for schema in versions}
+    parts = [_part(history, versions, columns) for versions in scans.values()]
     names = tuple((name, _quote_name(name)) for name in columns.names)
-    return [*parts, VersionPart(history, same, columns.remove_metadata(), names, is_today=True)]
+    same = frozenset(schema.version for schema in history.versions) - apart
+    forms = {version: number for number, versions in enumerate(readers.values(), 1) for version in versions}
+    narrower = structs_of_forms(list(readers), columns)
+    return [*parts, VersionPart(history, same, columns.remove_metadata(), names, is_today=True, narrower=narrower, forms=forms)]
+
+
+def _read_types(file: RecordType, today: RecordType) -> tuple[pa.DataType, ...] | None:
+    """Return the types as which Spark's reader reads the data columns, or the fields of a struct; None when it does not read them right."""
+    types = [_read_field(file, field) for field in today.fields if not is_meta_column(field.name)]
+    return None if None in types else tuple(types)
+
+
+def _read_field(file: RecordType, field: Field) -> pa.DataType | None:
+    stored, namesake = file.by_id(field.id), file.find(field.name)
+    if stored is None and namesake is None:
+        return arrow_type(field.type)
+    if stored is None or stored is not namesake or stored.name != field.name:
+        return None  # a name in the file means another column
+    return _read_as(stored.type, field.type)
+
+
+def _read_as(file: FieldType, today: FieldType) -> pa.DataType | None:
+    """Return today's type with the types in it that the reader converts; None when it is neither read nor converted by it."""
+    if isinstance(file, RecordType) and isinstance(today, RecordType):
+        types = _read_types(file, today)
+        pairs = zip(today.fields, types or (), strict=False)
+        return None if types is None else pa.struct([arrow_field(field).with_type(kind) for field, kind in pairs])
+    if isinstance(file, ListType) and isinstance(today, ListType):
+        element = _read_as(file.element.type, today.element.type)
+        return None if element is None else pa.list_(arrow_field(today.element).with_type(element))
+    if isinstance(file, MapType) and isinstance(today, MapType):
+        value = _read_as(file.value.type, today.value.type)
+        is_same = file.key.type == today.key.type
+        return None if value is None or not is_same else pa.map_(arrow_type(today.key.type), arrow_field(today.value).with_type(value))
+    if not isinstance(file, str) or not isinstance(today, str):
+        return None
+    stored, table = arrow_type(file), arrow_type(today)
+    if (stored, table) in NATIVE or _is_wider_decimal(stored, table):
+        return table
+    return stored if is_converted(stored, table) else None
+
+
+def _is_wider_decimal(stored: pa.DataType, table: pa.DataType) -> bool:
+    are_decimals = pt.is_decimal(stored) and pt.is_decimal(table)
+    return bool(are_decimals and stored.scale == table.scale and stored.precision <= table.precision)
 
 
 def _part(history: SchemaHistory, versions: Sequence[InternalSchema], columns: pa.Schema) -> VersionPart:
