@@ -80,7 +80,7 @@ def prepare(
     if mdt is None:
         in_step = _rebuild(state, config, schema, sources, settings)
         return in_step.config, in_step
-    config = _without_disabled(storage, config, sources, settings)
+    config = without_disabled(storage, config, sources, settings)
     table = DataTable(state.view.with_config(config), mdt, schema, settings)
     delete_forgotten(table)
     try:
@@ -217,7 +217,7 @@ def _define(table: DataTable, partition: str, kind: PartitionKind, sources: Time
     return replace(config, properties=store_properties(storage, {PATH_PROPERTY: PATH}, sources.clock.now()))
 
 
-def _without_disabled(storage: Storage, config: TableConfig, sources: TimeAndIds, settings: MetadataSettings) -> TableConfig:
+def without_disabled(storage: Storage, config: TableConfig, sources: TimeAndIds, settings: MetadataSettings) -> TableConfig:
     """Delete the partitions that options have switched off: first from the properties, so that no process reads them any more."""
     enabled_partitions = settings.enabled_partitions(config)
     dropped = [name for name in config.metadata_partitions if name not in enabled_partitions]

@@ -1,8 +1,9 @@
 """The metadata table when completed commits are rolled back: it is rolled back with them, or rebuilt with the partitions that it had.
 
 Rules: `HoodieBackedTableMetadataWriter.update(HoodieRestoreMetadata)`. The delta commit of a commit can be rolled back as long as no
-compaction has put it into base files, and no index was built after it. Otherwise the metadata table is deleted before the first file is,
-and is rebuilt in the end. Apache Hudi leaves indexes out that it had; here a file next to the table names them until they are back.
+compaction has put it into base files, and no index that the table still has was built after it. Otherwise the metadata table is deleted
+before the first file is, and is rebuilt in the end. Apache Hudi leaves indexes out that it had; here a file next to the table names them
+until they are back.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pyhudi.metadata_table.format.metadata_partitions import COLUMN_STATS, EXPRE
 from pyhudi.metadata_table.format.metadata_settings import AS_IT_IS
 from pyhudi.metadata_table.indexes.recorded_stats import RecordedStats, read_recorded
 from pyhudi.metadata_table.lifecycle.open_for_write import MetadataTableState
-from pyhudi.metadata_table.lifecycle.prepare_metadata import drop_metadata_table
+from pyhudi.metadata_table.lifecycle.prepare_metadata import drop_metadata_table, without_disabled
 from pyhudi.metadata_table.read.instant_times import is_built
 from pyhudi.metadata_table.read.valid_instants import missing_instants
 from pyhudi.metadata_table.read.writer_table import MetadataWriterTable, open_writer_table
@@ -28,6 +29,7 @@ from pyhudi.schema.internal.schema_history import history_of
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.spec.table.table_keys import METADATA_PARTITIONS
 from pyhudi.storage.table_properties import load_properties
+from pyhudi.timeline.instant_details import load_commit_metadata
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.metadata_updates import prepare_metadata_table, sources_of
 
@@ -48,6 +50,8 @@ def note_partitions(table: LockedTable, action: Instant, targets: Collection[Ins
     Returns:
         The table with the properties that it has then, and what a metadata table that was dropped held of the table's files.
     """
+    # Apache Hudi builds partition statistics of merge-on-read tables in its next write, which must not make all else be built again.
+    table = replace(table, config=without_disabled(table.storage, table.config, sources_of(table), AS_IT_IS))
     names = (*_noted(table, action), *table.config.metadata_partitions)
     if not names:
         return table, None
@@ -120,13 +124,15 @@ def _why_not(table: LockedTable, targets: Collection[Instant]) -> str | None:
         if missing := missing_instants(mdt.timeline, table.timeline):
             return f"it does not know of {missing[0]}"
         mdt.check_files(table.config.metadata_partitions)
+        builds = {one.requested for one in table.timeline.instants if one.action is Action.INDEXING}
+        return _built_or_compacted(mdt, targets, builds, table.config.metadata_partitions)
     except CorruptTableError as error:
         return str(error)
-    builds = {one.requested for one in table.timeline.instants if one.action is Action.INDEXING}
-    return _built_or_compacted(mdt, targets, builds)
 
 
-def _built_or_compacted(mdt: MetadataWriterTable, targets: Collection[Instant], builds: Collection[str]) -> str | None:
+def _built_or_compacted(
+    mdt: MetadataWriterTable, targets: Collection[Instant], builds: Collection[str], partitions: Collection[str]
+) -> str | None:
     requested = {one.requested for one in targets}
     recorded = [one for one in mdt.timeline.completed() if one.requested in requested and one.action is Action.DELTA_COMMIT]
     unrecorded = {one.requested for one in targets if one.is_completed} - {one.requested for one in recorded}
@@ -138,9 +144,19 @@ def _built_or_compacted(mdt: MetadataWriterTable, targets: Collection[Instant], 
     for one in mdt.timeline.completed():
         is_service = one.action is Action.COMMIT or one.requested in mdt.timeline.log_compactions
         is_build = one.requested in builds or is_built(one.requested) or len(one.requested) > _INSTANT_DIGITS
-        if (is_service and one.requested >= first) or (is_build and mdt.timeline.effect(one)[0] >= first):
+        is_later_build = is_build and mdt.timeline.effect(one)[0] >= first and _has_built(mdt, one, partitions)
+        if (is_service and one.requested >= first) or is_later_build:
             return f"{one.action} {one.requested} of it came after what is rolled back"
     return None
+
+
+def _has_built(mdt: MetadataWriterTable, build: Instant, partitions: Collection[str]) -> bool:
+    """Tell whether a build has made one of these partitions; those that were dropped since do not count."""
+    try:
+        stats = load_commit_metadata(mdt.storage, mdt.config, mdt.timeline, build).stats
+    except FileNotFoundError:
+        return True
+    return not stats or not stats.keys().isdisjoint(partitions)
 
 
 def _buildable(table: LockedTable, names: Collection[str], stored: StoredSchema) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from datetime import UTC, datetime
 
 import pytest
 
@@ -13,6 +14,7 @@ from pyhudi.spec.actions.restore import RestoreMetadata, RestorePlan
 from pyhudi.spec.actions.rollback import InstantInfo
 from pyhudi.spec.instant import Action
 from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.table_properties import store_properties
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.testing.fault_injection import Crashed
 from pyhudi.testing.intercepted_storage import InterceptedStorage
@@ -93,6 +95,26 @@ def test_metadata_table_that_was_built_after_the_target_is_rebuilt(kind: Kind, l
     assert table.services.restore(to=saved.instant).metadata_table == "rebuilt"
     assert rows_of(HudiTable(table.storage)) == [ride(1, "oslo", 7), ride(2, "rome")]
     check_sound(HudiTable(table.storage), kind)
+
+
+@pytest.mark.parametrize("version", [8, 9])
+def test_partition_statistics_that_a_table_cannot_have_go_without_a_rebuild(version: int) -> None:
+    """Apache Hudi builds them in each write of a merge-on-read table that lacks them."""
+    table = begun(kind := Kind("COPY_ON_WRITE", version))
+    table.services.index("partition_stats", drop=True)
+    saved = HudiTable(table.storage).services.savepoint()
+    without = {**kind.options, "hoodie.metadata.index.partition.stats.enable": "false"}
+    HudiTable(table.storage).upsert([ride(1, "oslo", 8), ride(5, "bern")], options=without)
+    HudiTable(table.storage).services.index("partition_stats")
+    store_properties(table.storage, {"hoodie.table.type": "MERGE_ON_READ"}, datetime(2026, 1, 1, tzinfo=UTC))
+    HudiTable(table.storage).inspect.health(fix_properties=True)
+    partitions = set(HudiTable(table.storage).config.metadata_partitions)
+    assert HudiTable(table.storage).services.restore(to=saved.instant).metadata_table == "rolled back"
+    table = HudiTable(table.storage)
+    assert set(table.config.metadata_partitions) == partitions - {"partition_stats"}
+    assert not table.storage.list(".hoodie/metadata/partition_stats")
+    assert rows_of(table) == [ride(1, "oslo", 7), ride(2, "rome")]
+    check_sound(table, kind)
 
 
 def test_restore_says_what_it_rolled_back_and_leaves_no_rollback() -> None:
