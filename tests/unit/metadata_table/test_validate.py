@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -17,6 +18,7 @@ from pyhudi.metadata_table.write.metadata_commit import write_changes
 from pyhudi.storage.storage_protocol import Storage
 from tests.unit.metadata_table.replays import contents, metadata_table, sources
 from tests.unit.metadata_table.tables import WITH_METADATA_TABLE
+from tests.unit.service.restore.test_restored_statistics import OpenedFiles
 
 ROWS = pa.table({"id": [1, 2, 3, 4], "city": ["oslo", "oslo", "rome", "rome"], "value": [10, 20, 30, 40]})
 
@@ -35,6 +37,11 @@ def forge(storage: Storage, partition: str, records: dict[str, MetadataRecord]) 
     write_changes(mdt, mdt.next_time(), {partition: Changes(records)})
 
 
+def slices(table: HudiTable) -> list[dict[str, Any]]:
+    result: list[dict[str, Any]] = table.inspect.slices().to_pylist()
+    return result
+
+
 def checks(table: HudiTable) -> list[str]:
     result: list[str] = table.inspect.health()["check"].to_pylist()
     return result
@@ -42,6 +49,20 @@ def checks(table: HudiTable) -> list[str]:
 
 def test_metadata_table_in_step_has_no_problem(table) -> None:
     assert checks(table) == []
+
+
+def test_footer_of_each_base_file_is_read_once(table) -> None:
+    storage = OpenedFiles(table.storage)
+    assert HudiTable(storage).inspect.health().num_rows == 0
+    assert sorted(storage.paths) == sorted(f"{row['partition_path']}/{row['base_file']}" for row in slices(table) if row["latest"])
+
+
+def test_damage_of_a_base_file_is_told_with_and_without_its_statistics(table) -> None:
+    path = next(f"{row['partition_path']}/{row['base_file']}" for row in slices(table) if row["latest"])
+    table.storage.replace(path, b"rubbish" * 99)
+    assert {("file is whole", path), ("metadata table is whole", "column_stats")} <= {
+        (row["check"], row["subject"]) for row in table.inspect.health().to_pylist()
+    }
 
 
 @pytest.mark.parametrize("name", [name for name in WITH_METADATA_TABLE if "lance" not in name])

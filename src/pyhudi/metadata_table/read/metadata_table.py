@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TypeVar
 
 from pyhudi.cache import cached_property
@@ -19,10 +20,11 @@ from pyhudi.locks.known_objects import as_it_is_now
 from pyhudi.metadata_table.format import metadata_keys as keys
 from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.index_definitions import IndexDefinition, load_definitions
-from pyhudi.metadata_table.format.record import BloomFilterRecord, ColumnStats, FileList, MetadataRecord, RecordLocation
+from pyhudi.metadata_table.format.record import BloomFilterRecord, ColumnStats, FileList, MetadataRecord, RecordLocation, RecordType
 from pyhudi.metadata_table.read.key_count import count_keys
 from pyhudi.metadata_table.read.partition_reader import MetadataPartition, slices_by_data_partition
 from pyhudi.metadata_table.read.record_groups import RecordIndexGroups
+from pyhudi.metadata_table.read.stats_records import stats_records
 from pyhudi.metadata_table.read.valid_instants import is_rebuilt, missing_instants, unknown_instants, visible_timeline
 from pyhudi.metadata_table.read.writer_table import FOLDER
 from pyhudi.spec.files.file_group import FileSlice, join_path
@@ -249,7 +251,8 @@ class MetadataTable:
 
     def partition_stats(self, columns: Iterable[str], partition_path: str | None = None) -> Iterator[ColumnStats]:
         """Yield the statistics of partitions for these columns; `file_name` is the partition's name."""
-        yield from self._stats(partitions.PARTITION_STATS, columns, partition_path)
+        for stats in self._stats(partitions.PARTITION_STATS, columns, partition_path):
+            yield replace(stats, type=RecordType.PARTITION_STATS)
 
     def bloom_filters(self, partition_path: str, file_names: Iterable[str]) -> dict[str, BloomFilterRecord]:
         """Return the bloom filters of base files by their names, as far as there are any."""
@@ -272,10 +275,8 @@ class MetadataTable:
 
     def _stats(self, partition: str, columns: Iterable[str], partition_path: str | None) -> Iterator[ColumnStats]:
         for column in columns:
-            for _, record in self.partition(partition).scan(keys.column_stats_prefix(column, partition_path)):
-                stats = self._of_kind(record, ColumnStats, partition)
-                if not stats.is_deleted:
-                    yield stats
+            for cells in self.partition(partition).scan_cells([keys.column_stats_prefix(column, partition_path)]):
+                yield from (stats for _, stats in stats_records(cells, partition) if not stats.is_deleted)
 
     def _get(self, partition: str, record_keys: Iterable[str], kind: type[R]) -> Iterator[tuple[str, R]]:
         for key, record in self.partition(partition).get_many(record_keys):

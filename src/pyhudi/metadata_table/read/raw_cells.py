@@ -14,7 +14,7 @@ from typing import BinaryIO, TypeAlias
 
 from pyhudi.codec.hfile import CellPart, HFileReader
 from pyhudi.metadata_table.format.merge_records import merge
-from pyhudi.metadata_table.format.record import MetadataRecord
+from pyhudi.metadata_table.format.record import ColumnStats, MetadataRecord
 from pyhudi.metadata_table.format.record_codec import RecordDecoder
 from pyhudi.metadata_table.format.record_encoder import RecordEncoder
 from pyhudi.metadata_table.read.slice_files import SliceFiles, deleted_keys, records_of_block
@@ -115,15 +115,22 @@ def _merge_cells(parts: list[_Stored | None]) -> Iterator[tuple[bytes, str]]:
     while None in parts:
         parts = parts[parts.index(None) + 1 :]
     stored = [part for part in parts if part is not None]
-    if len(stored) == 1:
-        value, schema, _ = stored[0]
+    if not stored:
+        return
+    value, schema, path = stored[-1]
+    if len(stored) == 1 or _hides_older(newest := RecordDecoder(schema, path).decode(value)):
         yield value, schema
-    elif stored:
-        records = [RecordDecoder(schema, path).decode(value) for value, schema, path in stored]
-        record = reduce(_after, records, None)
+    else:
+        records = [RecordDecoder(schema, path).decode(value) for value, schema, path in stored[:-1]]
+        record = reduce(_after, [*records, newest], None)
         if record is not None:
-            encoder = RecordEncoder(TableVersion.NINE if "HoodieValueTypeInfo" in stored[-1][1] else TableVersion.EIGHT)
+            encoder = RecordEncoder(TableVersion.NINE if "HoodieValueTypeInfo" in schema else TableVersion.EIGHT)
             yield encoder.encode(record), encoder.file_schema
+
+
+def _hides_older(newest: MetadataRecord) -> bool:
+    """Tell whether nothing of older records is left in this one, as in most statistics of partitions; the older ones are not decoded."""
+    return isinstance(newest, ColumnStats) and (newest.is_deleted or newest.is_tight_bound)
 
 
 def _after(older: MetadataRecord | None, newer: MetadataRecord) -> MetadataRecord | None:

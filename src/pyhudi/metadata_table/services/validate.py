@@ -43,12 +43,13 @@ _FILES_TOGETHER = 20_000
 _COMPARED = ("minimum", "maximum", "value_count", "null_count", "total_size", "total_uncompressed_size")
 
 
-def metadata_table_problems(view: FileSystemView, schema: pa.Schema) -> Iterator[Problem]:
+def metadata_table_problems(view: FileSystemView, schema: pa.Schema, whole: set[str]) -> Iterator[Problem]:
     """Yield where the metadata table of a table differs from storage; nothing when it has none.
 
     Args:
         view: shows the table by listing.
         schema: the table's data columns.
+        whole: gets the paths of base files whose footers were read.
     """
     if partitions.FILES not in view.config.metadata_partitions:
         return
@@ -69,7 +70,9 @@ def metadata_table_problems(view: FileSystemView, schema: pa.Schema) -> Iterator
     yield from _catch_damage(partitions.FILES, _file_problems(table, view))
 
     def stats_of(file: BaseFile) -> Mapping[str, ColumnStats]:
-        return file_stats(view.storage, file.path, types, stored_columns(types, schema, view.config, file.name.instant)) or {}
+        stats = file_stats(view.storage, file.path, types, stored_columns(types, schema, view.config, file.name.instant))
+        whole.add(file.path)
+        return stats or {}
 
     yield from _catch_damage(partitions.COLUMN_STATS, _statistics_problems(table, view, types, stats_of))
     for name in table.partitions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TypeAlias
 
 from pyhudi.errors import CorruptTableError
@@ -30,9 +30,12 @@ _WAITING = {
 
 def problems(view: FileSystemView) -> Iterator[Problem]:
     """Yield what is wrong with the files that the current state reads, with the timeline and with the metadata table."""
+    schema = table_schema(view.storage, view.config, view.timeline).columns
+    whole = set[str]()  # base files whose footers have been read: each is opened once
+    of_metadata_table = list(metadata_table_problems(view, schema, whole))
     for path in view.partition_paths():
         for file_slice in (group.slices[0] for group in view.groups(path)):
-            yield from _damage(view, file_slice)
+            yield from _damage(view, file_slice, whole)
         try:
             view.latest_slices(path)
         except CorruptTableError as error:
@@ -45,12 +48,11 @@ def problems(view: FileSystemView) -> Iterator[Problem]:
     yield from _not_as_committed(view)
     yield from (_problem("files are as their commits state", *lost) for lost in lost_files(view))
     yield from (_problem("later writes took up all rows", *lost) for lost in overlooked_writes(view))
-    schema = table_schema(view.storage, view.config, view.timeline).columns
-    yield from (_problem(*problem) for problem in metadata_table_problems(view, schema))
+    yield from (_problem(*problem) for problem in of_metadata_table)
 
 
-def _damage(view: FileSystemView, file_slice: FileSlice) -> Iterator[Problem]:
-    if file_slice.base is not None:
+def _damage(view: FileSystemView, file_slice: FileSlice, whole: Collection[str]) -> Iterator[Problem]:
+    if file_slice.base is not None and file_slice.base.path not in whole:
         try:
             with open_data(view.storage, file_slice.base.path) as parquet:
                 assert parquet.metadata is not None

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pyhudi.fsview.file_system_view import FileSystemView
+from pyhudi.fsview.gc_pause import collector_paused
 from pyhudi.kernels.base_file.stitched_rows import open_data
 from pyhudi.locks.choose_lock import unprovided
 from pyhudi.locks.known_objects import listed_now
@@ -196,7 +197,8 @@ class Inspect:
                 accept_identity(locked.storage, TableConfig(load_properties(locked.storage)))
         view = self._view(listed_now(self.storage, _LISTED_PAGES))
         listed = FileSystemView(view.storage, view.config, view.timeline)
-        return pa.Table.from_pylist(list(problems(listed)), schema=_HEALTH)
+        with collector_paused():
+            return pa.Table.from_pylist(list(problems(listed)), schema=_HEALTH)
 
     @progress_bar("verification")
     def verify(self, progress: Progress | None = None) -> pa.Table:
