@@ -18,10 +18,23 @@ from pyhudi.storage.open_storage import open_storage
 TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
 
 
-def main(folder: str, url: str, settings: str) -> None:
-    """Use tables below a URL, with settings of Hadoop that are given as JSON."""
+#: Executors that are processes, as on a cluster: they have the driver's session settings, and pyhudi's tasks run in them.
+CLUSTER = {
+    "spark.master": "local-cluster[2,1,1024]",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.executor.memory": "512m",
+    "spark.sql.shuffle.partitions": "2",
+    "pyhudi.engine": "spark",
+}
+
+
+def main(folder: str, url: str, settings: str, executors: str = "threads") -> None:
+    """Use tables below a URL, with settings of Hadoop that are given as JSON, and executors that are threads or processes."""
     jars = ",".join(str(path) for path in Path(os.environ["PYHUDI_S3A"]).glob("*.jar"))
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.sql.warehouse.dir", folder)
+    for name, value in CLUSTER.items() if executors == "processes" else ():
+        builder = builder.config(name, value)
     for name, value in json.loads(settings).items():
         builder = builder.config(f"spark.hadoop.{name}", value)
     spark = pyhudi.enable(builder.config("spark.jars", jars)).getOrCreate()

@@ -9,6 +9,7 @@ import sys
 import urllib.request
 from pathlib import Path
 
+import pyspark
 import pytest
 
 from tests.servers.s3a_session import TYPES
@@ -35,19 +36,21 @@ def environment(folder: Path, bucket: dict[str, str], credentials: str) -> tuple
     return {**plain, **files, "AWS_PROFILE": "work"}, {}
 
 
-CASES = [("s3", "profile"), ("s3a", "settings"), ("s3", "environment"), ("s3n", "settings")]
+CASES = [("s3", "profile"), ("s3a", "settings"), ("s3", "environment"), ("s3n", "settings"), ("s3", "settings", "processes")]
 
 
 @pytest.mark.parametrize("case", slow_cases(CASES, CASES[1:]), ids=" by ".join)
-def test_tables_on_s3_by_frames_sql_and_streams(case: tuple[str, str], bucket: dict[str, str], tmp_path: Path) -> None:
+def test_tables_on_s3_by_frames_sql_and_streams(case: tuple[str, ...], bucket: dict[str, str], tmp_path: Path) -> None:
     if not os.environ.get("PYHUDI_S3A"):
         pytest.skip("PYHUDI_S3A is not set; `make test-servers` sets it")
-    scheme, credentials = case
+    scheme, credentials, *executors = case
     urllib.request.urlopen(urllib.request.Request(f"{bucket['endpoint_url']}/source", method="PUT"))
     variables, settings = environment(tmp_path, bucket, credentials)
     url = f"{scheme}://bucket/spark_{scheme}_{credentials}"
-    command = [sys.executable, "-m", "tests.servers.s3a_session", str(tmp_path / "warehouse"), url, json.dumps(settings)]
-    run = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2], check=False, env=variables)
+    command = [sys.executable, "-m", "tests.servers.s3a_session", str(tmp_path / "warehouse"), url, json.dumps(settings), *executors]
+    repository = Path(__file__).parents[2]
+    variables |= {"SPARK_HOME": str(Path(pyspark.__file__).parent), "PYTHONPATH": str(repository)} if executors else {}
+    run = subprocess.run(command, capture_output=True, text=True, cwd=repository, check=False, env=variables)
     assert run.returncode == 0, run.stderr[-3000:]
     answers = json.loads(run.stdout.splitlines()[-1])
     expected = {"frame": UPSERTED, "sql": AT_THE_END, "changes": AT_THE_END, "stream": AT_THE_END}

@@ -24,7 +24,9 @@ def test_executors_read_skeletons_and_widened_files_in_any_session(tmp_path: Pat
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "SPARK_HOME": str(Path(pyspark.__file__).parent)}
     command = [sys.executable, "-m", "tests.spark.cluster.skeletons", str(tmp_path)]
     done = subprocess.run(command, env=environment, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=600)
-    lines = [json.loads(line[line.index("{") :]) for line in done.stdout.splitlines() if '{"type"' in line or '{"widened"' in line]
+    documents = [line[line.index('{"') :] for line in done.stdout.splitlines() if '{"' in line]
+    lines = [json.loads(line) for line in documents if line.startswith(('{"type"', '{"widened"', '{"plain"'))]
+    assert lines.pop(0) == {"plain": ["a", "b", "c"]}, done.stderr[-2000:]
     assert lines.pop(0) == {"widened": WIDENED}
     sessions = [(line.pop("type"), line.pop("session")) for line in lines]
     assert sessions == [(kind, one) for kind in ("COPY_ON_WRITE", "MERGE_ON_READ") for one in ("first", "other", "isolated")]

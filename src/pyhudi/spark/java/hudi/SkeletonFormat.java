@@ -48,7 +48,6 @@ public class SkeletonFormat extends WidenedFormat {
             // no meta column is asked for, so that source files are read as any others
             return super.buildReaderWithPartitionValues(session, data, partitions, required, filters, options, hadoop);
         }
-        ExecutorJar.addTo((org.apache.spark.sql.classic.SparkSession) session);
         String rowIndex = ParquetFileFormat.ROW_INDEX_TEMPORARY_COLUMN_NAME();
         if (stored.length() > 0 && !Arrays.asList(source.fieldNames()).contains(rowIndex)) {
             source = source.add(rowIndex, DataTypes.LongType);

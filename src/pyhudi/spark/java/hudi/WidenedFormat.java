@@ -48,6 +48,7 @@ public class WidenedFormat extends ParquetFileFormat {
             Seq filters,
             scala.collection.immutable.Map options,
             Configuration hadoop) {
+        ExecutorJar.addTo((org.apache.spark.sql.classic.SparkSession) session); // also for Spark's own reader, which refers to this format
         Function1 today = super.buildReaderWithPartitionValues(session, data, partitions, required, filters, options, hadoop);
         int formAt = Arrays.asList(partitions.fieldNames()).indexOf(FORM);
         WidenedReader reader = new WidenedReader(today, formAt, this.forms.length());
@@ -67,7 +68,6 @@ public class WidenedFormat extends ParquetFileFormat {
         if (!isWidened) {
             return today; // no column that a file has otherwise is asked for
         }
-        ExecutorJar.addTo((org.apache.spark.sql.classic.SparkSession) session);
         return reader;
     }
 
