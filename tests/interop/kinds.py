@@ -123,6 +123,7 @@ def assert_both_read(reference: ReferenceHudi, path: Path, expected: list[dict[s
     by_pyhudi = HudiTable.open(path).to_arrow(meta_columns=True)
     assert data(by_reference) == expected
     assert data(by_pyhudi) == expected
+    reference.compared += len(expected)
     meta = [
         "_hoodie_commit_time",
         "_hoodie_commit_seqno",

@@ -45,6 +45,8 @@ class ReferenceHudi:
     """One Spark session with Apache Hudi in a process of its own."""
 
     scratch: Path
+    #: How many rows were read by Apache Hudi and by pyhudi, and compared with the expected ones (`assert_both_read`).
+    compared: int = 0
     _process: subprocess.Popen[str] = field(init=False, repr=False)
     _numbers: count[int] = field(default_factory=count, repr=False)
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
+from tests.interop.conftest import count_compared
 from tests.interop.failing import FAILS_BEFORE_COMMIT
 from tests.interop.kinds import HIVE_STYLE, Kind, Model
 from tests.interop.reference import JAR_VARIABLE, PYTHON_VARIABLE, ReferenceFailure, ReferenceHudi
@@ -35,13 +36,14 @@ KINDS = (
 
 
 @pytest.fixture(scope="module")
-def old_reference(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReferenceHudi]:
+def old_reference(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReferenceHudi]:
     if not os.environ.get(OLD_JAR) or not os.environ.get(PYTHON_VARIABLE):
         pytest.skip(f"{OLD_JAR} and {PYTHON_VARIABLE} are not set")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(JAR_VARIABLE, os.environ[OLD_JAR])
         with ReferenceHudi(tmp_path_factory.mktemp("reference_0_15")) as started:
             yield started
+            count_compared(pytestconfig, started)
 
 
 def old_writes(kind: Kind, reference: ReferenceHudi, path: Path, operation: str, rows: pa.Table, **more: str) -> None:
@@ -53,6 +55,7 @@ def old_writes(kind: Kind, reference: ReferenceHudi, path: Path, operation: str,
 def assert_both_read(reference: ReferenceHudi, path: Path, model: Model) -> None:
     assert data(reference.read(path)) == model.sorted()
     assert data(HudiTable.open(path).to_arrow()) == model.sorted()
+    reference.compared += len(model.rows)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)

@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from tests.slow_cases import slow_cases
 from tests.unit.txn.simulated_world import Troubles
 from tests.unit.txn.simulation import simulate
 
@@ -24,11 +25,18 @@ TROUBLES = {
     "restores": (Troubles(services=("restore", "savepoint", "clean", "rollback")), 0),
     "upgrades": (Troubles(failing=0.002, services=("upgrade", "downgrade", "rollback")), 1),
 }
-#: Of each kind, in `make test-slow`.
+#: Of each kind, in `make test-slow`, from this seed on. Each test runs a part of them, so that `-n 2` occupies two cores.
 SLOW_SCHEDULES = int(os.environ.get("PYHUDI_SCHEDULES", "2000"))
+FIRST_SEED = int(os.environ.get("PYHUDI_FIRST_SEED", "20"))
+_IN_ONE_TEST = 1_000
 
 
-@pytest.mark.parametrize("seeds", [range(20), pytest.param(range(20, 20 + SLOW_SCHEDULES), marks=pytest.mark.slow)], ids=["some", "many"])
+def _parts() -> list[range]:
+    seeds = range(FIRST_SEED, FIRST_SEED + SLOW_SCHEDULES)
+    return [seeds[first : first + _IN_ONE_TEST] for first in range(0, SLOW_SCHEDULES, _IN_ONE_TEST)]
+
+
+@pytest.mark.parametrize("seeds", [range(20), *slow_cases(_parts(), _parts())], ids=str)
 @pytest.mark.parametrize("kind", TROUBLES)
 def test_no_schedule_loses_or_doubles_or_reorders_a_write(kind: str, seeds: range) -> None:
     troubles, crashes = TROUBLES[kind]
