@@ -163,7 +163,7 @@ def _parsed(filter: FilterLike | Filter, snapshot: Snapshot) -> Filter:  # noqa:
     schema = pa.schema([*META_FIELDS, *snapshot.schema])
     if isinstance(filter, str):
         return parse_predicate(filter, schema)
-    expression = filter if isinstance(filter, pc.Expression) else expression_of(filter)
+    expression = filter if isinstance(filter, pc.Expression) else expression_of(filter, schema)
     check_condition(expression, schema)
     return Filter(expression, condition_of(expression, schema))
 

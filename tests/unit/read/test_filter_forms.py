@@ -106,6 +106,42 @@ def test_other_lists_are_refused(table: HudiTable, filters: Any) -> None:
         table.to_arrow(filter=filters)
 
 
+@pytest.mark.parametrize(
+    ("filters", "rows"),
+    [
+        ([("at", "=", "2026-01-01T00:00:00+05:30")], [1]),
+        ([("at", "in", ["2026-01-01T00:00:00+05:30", "2026-01-02"])], [1]),
+        ([("at", ">=", "2026-01-01")], [2]),
+        ([[("local", "=", "2025-12-31 18:30:00"), ("row", ">", 1)]], [2]),
+        ("CAST('2026-01-01T00:00:00+05:30' AS TIMESTAMP) = at", [1]),
+    ],
+)
+def test_texts_of_times(tmp_path: Path, filters: Any, rows: list[int]) -> None:
+    assert sorted(table_of_times(tmp_path).to_arrow(filter=filters)["row"].to_pylist()) == rows
+
+
+@pytest.mark.parametrize(
+    "filters",
+    ["at = '2026-13-01T00:00:00+05:30'", "CAST('2026-13-01T00:00:00+05:30' AS TIMESTAMP) = at", [("at", "=", "2026-13-01T00:00:00+05:30")]],
+)
+def test_text_that_is_no_time_is_named(tmp_path: Path, filters: Any) -> None:
+    with pytest.raises(
+        UsageError, match=r"'2026-13-01T00:00:00[+]05:30', which is no .*an offset from UTC, but no date and time"
+    ) as caught:
+        table_of_times(tmp_path).to_arrow(filter=filters)
+    assert isinstance(filters, list) or str(caught.value).endswith("^")
+
+
+def table_of_times(folder: Path) -> HudiTable:
+    schema = pa.schema({"row": pa.int64(), "at": pa.timestamp("us", "UTC"), "local": pa.timestamp("us")})
+    table = HudiTable.create(folder / "times", schema, name="times", keys=["row"])
+    times = pa.array(["2025-12-31 18:30:00", "2026-01-01 00:00:00"]).cast(pa.timestamp("us"))
+    table.insert(
+        pa.table({"row": [1, 2], "at": times.cast("int64").cast(pa.timestamp("us", "UTC")), "local": [times[0]] * 2}, schema=schema)
+    )
+    return table
+
+
 def test_lists_of_tuples_choose_the_rows_of_a_change(tmp_path: Path) -> None:
     table = HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["row"])
     table.insert(ROWS)

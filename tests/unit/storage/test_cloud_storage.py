@@ -249,7 +249,7 @@ def test_secrets_are_not_shown_and_tasks_get_them() -> None:
         ("GenericError", "<Code>ExpiredToken</Code>", "Check the credentials"),
         ("GenericError", "404 <Code>NoSuchBucket</Code>", "bucket or container does not exist"),
         ("GenericError", "404 <Code>ContainerNotFound</Code>", "bucket or container does not exist"),
-        ("GenericError", "Error performing PUT http://169.254.169.254/latest/api/token", "No credentials were found"),
+        ("GenericError", "Error performing PUT http://169.254.169.254/latest/api/token", "table s3://b/t: no credentials were found"),
         ("GenericError", "301 PermanentRedirect", "another region"),
     ],
 )

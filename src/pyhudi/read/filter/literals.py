@@ -106,7 +106,10 @@ def timestamp_of(text: str, kind: pa.DataType) -> pa.Scalar:
     if kind.tz is None:
         return pa.scalar(text).cast(pa.timestamp("us"))
     if _OFFSET.search(text):
-        return pa.scalar(text).cast(pa.timestamp("us", "UTC")).cast(kind)
+        try:
+            return pa.scalar(text).cast(pa.timestamp("us", "UTC")).cast(kind)
+        except pa.ArrowException:  # whose message asks for the offset that the text has
+            raise pa.ArrowInvalid("it has an offset from UTC, but no date and time such as 2026-01-31T10:00:00 before it") from None
     return pa.scalar(pa.scalar(text).cast(pa.timestamp("us")).value, pa.timestamp("us", "UTC")).cast(kind)
 
 

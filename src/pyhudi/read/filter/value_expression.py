@@ -232,7 +232,8 @@ class ValueTranslator:
 
     def _cast(self, node: exp.Cast) -> pc.Expression:
         kind = self._cast_type(node)
-        if is_time_literal(self._sql, node):
+        is_text = isinstance(node.this, exp.Literal) and node.this.is_string
+        if is_time_literal(self._sql, node) or (is_text and pt.is_timestamp(kind)):
             return pc.scalar(self._time(node, kind))
         value = self.value(node.this)
         given = self.type_of(value, node)

@@ -103,7 +103,7 @@ def store_errors(url: str, path: str, *, writes: bool = False) -> Iterator[None]
             raise _no_bucket(url, path) from error
         if type(error).__name__ in ("AlreadyExistsError", "PreconditionError"):
             raise AlreadyExistsError(f"file '{path}' of table {url} exists already") from error
-        raise StorageError(f"cannot use '{path}' of table {url}: {_first_line(error)}{_hint(error)}") from error
+        raise StorageError(f"cannot use '{path}' of table {url}: {_explanation(error)}") from error
 
 
 def _says_no_bucket(error: Exception) -> bool:
@@ -122,10 +122,17 @@ def _first_line(error: Exception) -> str:
     return str(error).partition("\n\nDebug source")[0].strip()[:1000]
 
 
+def _explanation(error: Exception) -> str:
+    """Return what an error says and what to do; that a machine has no role is no failure of the address that was asked for it."""
+    text = _first_line(error)
+    if any(host in text for host in _INSTANCE_METADATA):
+        advice = "no credentials were found: give them as storage options or in the environment, or add the option 'anon': True"
+        return f"{advice} (this machine was asked for its role: {text})"
+    return f"{text}{_hint(error)}"
+
+
 def _hint(error: Exception) -> str:
     text = str(error)
-    if any(host in text for host in _INSTANCE_METADATA):
-        return ". No credentials were found: give them as storage options or in the environment, or add the option 'anon': True"
     if type(error).__name__ in ("PermissionDeniedError", "UnauthenticatedError") or "ExpiredToken" in text:
         return (
             ". Check the credentials: they may be missing, expired, or without the right to this bucket. They are storage options ('key',"

@@ -99,7 +99,7 @@ def condition_mask(condition: Condition, rows: pa.Table, what: str, ambiguous: C
     elif isinstance(condition, pc.Expression):
         expression = condition
     elif isinstance(condition, list):
-        expression = expression_of(condition)
+        expression = expression_of(condition, rows.schema)
     else:
         raise UsageError(f"{what}: the condition is {condition!r:.100}; give SQL text or a pyarrow expression.")
     check_condition(expression, rows.schema)
