@@ -62,6 +62,7 @@ def test_a_source_that_spark_has_written_with_its_defaults(spark: SparkSession, 
     assert load(spark, table).filter("at < timestamp '2026-01-05'").count() == 3
     table.upsert(table.to_arrow(filter="id = 4"))
     assert read() == [row.asDict() for row in rows.select(columns).orderBy("id").collect()]
+    rows.unpersist()
 
 
 def test_the_plan_scans_the_source_files_without_a_shuffle(spark: SparkSession, tmp_path: Path) -> None:

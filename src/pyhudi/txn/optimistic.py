@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from pyhudi.errors import ConflictError, HudiError, OptionError, UnknownOutcomeError, UnsupportedError
+from pyhudi.errors import ConflictError, CorruptTableError, HudiError, OptionError, UnknownOutcomeError, UnsupportedError
 from pyhudi.kernels.base_file.partition_folder import ensure_partition
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.metadata_table.format.metadata_settings import MetadataSettings
@@ -36,7 +36,7 @@ from pyhudi.txn.metadata_updates import find_metadata_table, prepare_metadata_ta
 from pyhudi.txn.new_key_conflicts import check_new_keys
 from pyhudi.txn.rolling_metadata import NOT_ROLLING, RollingMetadata
 from pyhudi.txn.transaction import Committed, RollBack, Transaction, check_version
-from pyhudi.txn.write_conflicts import ComparedWrite, check_conflicts, check_history
+from pyhudi.txn.write_conflicts import ComparedWrite, check_cleans, check_conflicts, check_history
 
 #: Holds the table's lock.
 Lock = Callable[[], AbstractContextManager[LockedTable]]
@@ -163,11 +163,13 @@ class OptimisticTransaction(Transaction):
         """Look why a write failed: others delete the files of a writer that they take for dead, and a restore those that it builds on.
 
         Raises:
-            ConflictError: a file was missing, and others may take this writer for dead, or the table was restored.
+            ConflictError: a file was missing, and others may take this writer for dead, or the table was restored or cleaned.
         """
-        if isinstance(error.__cause__ or error, FileNotFoundError):
+        if isinstance(error, CorruptTableError) or isinstance(error.__cause__ or error, FileNotFoundError):
             self._heartbeat.check_alive()
-            check_history(self._before, table_state(self.table.storage, self.table.clock, self.table.ids), self.instant)
+            now = table_state(self.table.storage, self.table.clock, self.table.ids)
+            check_history(self._before, now, self.instant)
+            check_cleans(self._before, now, self.instant, error)
 
     def withdraw(self) -> None:
         """Take a write off the timeline that has written nothing."""

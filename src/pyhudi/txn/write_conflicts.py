@@ -162,6 +162,27 @@ def check_history(before: Timeline, now: TableState, requested: str) -> None:
         )
 
 
+def check_cleans(before: Timeline, now: TableState, requested: str, error: BaseException) -> None:
+    """See that no clean can have deleted what a write could not read: after some commits, the files that it began with are cleaned.
+
+    Args:
+        before: the timeline when the write began.
+        now: the table as it is now.
+        requested: the requested time of the write.
+        error: what was missing.
+
+    Raises:
+        WriteConflictError: a clean was completed meanwhile. If it deleted nothing that was read, the next attempt fails as this one did.
+    """
+    known = {one.requested for one in before.completed(Action.CLEAN)}
+    cleaned = [one for one in now.timeline.completed(Action.CLEAN) if one.requested not in known]
+    if cleaned:
+        raise WriteConflictError(
+            f"table {now.storage.uri} was cleaned by {cleaned[-1].requested} while {requested} wrote to it, and files that it began with"
+            f" are missing. Nothing of this write is visible; write again. The first of these files: {error}"
+        ) from error
+
+
 def _check_pending(before: Timeline, now: TableState, mine: ComparedWrite, other: Instant, strategy: ConflictStrategy | None) -> None:
     """Hold the plan of a pending service, or rollback, against the write."""
     if other.action is Action.ROLLBACK:
