@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,9 @@ def test_other_lists_are_refused(table: HudiTable, filters: Any) -> None:
         ([("at", "=", "2026-01-01T00:00:00+05:30")], [1]),
         ([("at", "in", ["2026-01-01T00:00:00+05:30", "2026-01-02"])], [1]),
         ([("at", ">=", "2026-01-01")], [2]),
+        ([("at", "in", ["2026-01-01", None])], [2]),
+        ([("day", "=", "2026-01-01")], [2]),
+        ([("day", "in", ("2025-12-31", datetime.date(2026, 1, 2)))], [1]),
         ([[("local", "=", "2025-12-31 18:30:00"), ("row", ">", 1)]], [2]),
         ("CAST('2026-01-01T00:00:00+05:30' AS TIMESTAMP) = at", [1]),
     ],
@@ -133,12 +137,11 @@ def test_text_that_is_no_time_is_named(tmp_path: Path, filters: Any) -> None:
 
 
 def table_of_times(folder: Path) -> HudiTable:
-    schema = pa.schema({"row": pa.int64(), "at": pa.timestamp("us", "UTC"), "local": pa.timestamp("us")})
+    schema = pa.schema({"row": pa.int64(), "at": pa.timestamp("us", "UTC"), "local": pa.timestamp("us"), "day": pa.date32()})
     table = HudiTable.create(folder / "times", schema, name="times", keys=["row"])
     times = pa.array(["2025-12-31 18:30:00", "2026-01-01 00:00:00"]).cast(pa.timestamp("us"))
-    table.insert(
-        pa.table({"row": [1, 2], "at": times.cast("int64").cast(pa.timestamp("us", "UTC")), "local": [times[0]] * 2}, schema=schema)
-    )
+    at = times.cast("int64").cast(pa.timestamp("us", "UTC"))
+    table.insert(pa.table({"row": [1, 2], "at": at, "local": [times[0]] * 2, "day": times.cast(pa.date32())}, schema=schema))
     return table
 
 

@@ -22,7 +22,7 @@ _SYMBOLS = ("=", "==", "!=", "<", ">", "<=", ">=", "in", "not in")
 
 
 def expression_of(filters: Sequence[object], schema: pa.Schema) -> pc.Expression:
-    """Return the expression that lists of tuples mean over rows of a schema; a text means the time that it means in SQL text.
+    """Return the expression that lists of tuples mean over rows of a schema; a text means the time or day that it means in SQL text.
 
     Raises:
         UsageError: they are no such lists.
@@ -53,13 +53,12 @@ def _is_test(one: object) -> bool:
 
 
 def _typed(test: tuple[str, str, Any], schema: pa.Schema) -> tuple[str, str, Any]:
-    """Return a test whose texts are times, where the column holds times: Arrow takes no text for an instant."""
+    """Return a test whose texts are times or days, where the column holds these: Arrow compares neither with text."""
     name, symbol, value = test
     index = schema.get_field_index(name)
-    if index < 0 or not pt.is_timestamp(kind := schema.field(index).type):
+    if index < 0 or not pt.is_temporal(kind := schema.field(index).type):
         return test
-    if isinstance(value, str):
-        return name, symbol, scalar_of(value, kind)
-    if isinstance(value, list | tuple | set | frozenset) and value and all(isinstance(one, str) for one in value):
-        return name, symbol, pa.array([scalar_of(one, kind) for one in value], kind)
-    return test
+    if isinstance(value, list | tuple | set | frozenset):
+        values = [scalar_of(one, kind) if isinstance(one, str) else one for one in value]
+        return name, symbol, pa.array(values, kind) if any(isinstance(one, str) for one in value) else value
+    return name, symbol, scalar_of(value, kind) if isinstance(value, str) else value

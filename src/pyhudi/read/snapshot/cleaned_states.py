@@ -23,7 +23,7 @@ from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.instant_details import load_action_metadata, read_action
-from pyhudi.timeline.load_timeline import timeline_files
+from pyhudi.timeline.load_timeline import load_timeline, timeline_files
 from pyhudi.timeline.moved_timeline import TimelineMovedError
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
@@ -123,6 +123,28 @@ def check_not_cleaned_since(storage: Storage, config: TableConfig, state: Timeli
         check_not_cleaned(storage, config, now.known_at(now.effective_time(end)), end)
     except UsageError as error:
         raise StateDeletedError(f"{error}. It was opened before the clean: open it again to read its rows of now") from None
+
+
+def check_not_cleaned_file(storage: Storage, path: str) -> None:
+    """Refuse a data file that is missing because a clean has deleted it.
+
+    Args:
+        storage: the table's.
+        path: the file, below the table's base path.
+
+    Raises:
+        StateDeletedError: names the clean; cleans that are archived are not asked.
+        CorruptTableError: the timeline, or what a clean says that it deleted, is damaged.
+    """
+    config = TableConfig(load_properties(storage))
+    folder, _, name = path.rpartition("/")
+    for instant, done in _cleans_since(storage, config, load_timeline(storage, config), ""):
+        partition = done.partitions.get(folder)
+        if partition is not None and any(deleted.rpartition("/")[2] == name for deleted in partition.deleted):
+            raise StateDeletedError(
+                f"file '{path}' of table {storage.uri} was deleted by clean {instant.requested} after the read had been planned: read the"
+                " table again, with a new DataFrame or after REFRESH TABLE, to have its rows of now"
+            )
 
 
 def _cleans_since(storage: Storage, config: TableConfig, timeline: Timeline, at: str) -> Iterator[tuple[Instant, CleanMetadata]]:

@@ -24,10 +24,12 @@ from pyspark.sql import SparkSession
 from pyhudi.cache import LruCache
 from pyhudi.errors import CorruptTableError, HudiError, UnsupportedError, UsageError
 from pyhudi.merge.custom import merger_of_module
+from pyhudi.read.snapshot.cleaned_states import StateDeletedError, check_not_cleaned_file
 from pyhudi.spark.jvm.interruption import InterruptedCall, is_interruption
 from pyhudi.spark.jvm.jvm import JavaObject, java_causes, java_class
 from pyhudi.spark.jvm.patches import replace_function
 from pyhudi.spark.jvm.read_failures import Cause, read_failure
+from pyhudi.storage.storage_protocol import Storage
 
 _NUMBER = re.compile(r"pyhudi failure #(\d+)")
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
@@ -37,9 +39,10 @@ _READ_FAILED = "FAILED_READ_FILE"
 _REFUSED = "hudi.DefaultSource$Refused"
 _OF_SKELETON = "hudi.Skeleton$Failed"
 
+_log = logging.getLogger(__name__)
 _failures: LruCache[int, HudiError | PySparkException] = LruCache(_MOST_FAILURES)
 _numbers = itertools.count(1)
-_tables: LruCache[str, None] = LruCache(_MOST_TABLES)
+_tables: LruCache[str, Storage] = LruCache(_MOST_TABLES)
 _sources: LruCache[str, str] = LruCache(_MOST_TABLES)
 
 P = ParamSpec("P")
@@ -87,9 +90,9 @@ def translate_pickling_errors() -> Iterator[None]:
         ) from error
 
 
-def explain_reads_below(base: str) -> None:
+def explain_reads_below(base: str, storage: Storage) -> None:
     """Explain, from now on, failures to read files below a table's base path, written as Hadoop writes it."""
-    _tables.put(base, None)
+    _tables.put(base, storage)
 
 
 def explain_reads_of_source(folder: str, table: str) -> None:
@@ -161,12 +164,25 @@ def _explain_error(exception: JavaObject) -> HudiError | None:
             " the file if the one type can be widened to the other; otherwise it is none of this table's, restore the right one."
         )
     if kind == "FILE_NOT_EXIST":
-        return CorruptTableError(
-            f"Base file {file} of table {table} is missing. If a cleaning removed it since this DataFrame was made,"
-            " read the table again; otherwise put a copy of the file in its place."
-        )
+        return _explain_missing(table, file)
     causes = [Cause(cause.getClass().getName(), str(cause.getMessage())) for cause in java_causes(exception.getCause())]
     return read_failure(table, file, causes, _hadoop_version())
+
+
+def _explain_missing(table: str, file: str) -> HudiError:
+    """Return an error for a base file that Spark does not find: a clean has deleted it, or it was lost."""
+    storage = _tables.get(table)
+    try:
+        if storage is not None:
+            check_not_cleaned_file(storage, file)
+    except StateDeletedError as error:
+        return error
+    except (HudiError, FileNotFoundError) as error:
+        _log.warning("whether a clean has deleted %s of table %s cannot be told: %s", file, table, error)
+    return CorruptTableError(
+        f"Base file {file} of table {table} is missing, and no clean of the active timeline has deleted it. Put a copy of the file in its"
+        " place."
+    )
 
 
 def _explain_source(exception: JavaObject, file: str, table: str) -> HudiError | None:

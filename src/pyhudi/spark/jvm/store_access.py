@@ -40,7 +40,7 @@ def prepare_reads(session: SparkSession, storage: Storage) -> str:
         OptionError: the AWS profile cannot be used.
     """
     base = hadoop_base(storage)
-    explain_reads_below(base)
+    explain_reads_below(base, storage)
     share_store_settings(session, storage)
     return base
 
