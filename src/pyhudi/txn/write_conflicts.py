@@ -150,8 +150,7 @@ def check_history(before: Timeline, now: TableState, requested: str) -> None:
     Raises:
         ConflictError: the table was restored, or a commit was rolled back.
     """
-    known = {one.requested for one in before.completed(Action.RESTORE)}
-    restored = [one for one in now.timeline.completed(Action.RESTORE) if one.requested not in known]
+    restored = _completed_since(before, now, Action.RESTORE)
     active = {one.requested for one in now.timeline.data_instants()}
     undone = [one for one in before.data_instants() if one.requested not in active and not now.timeline.is_committed(one.requested)]
     if restored or undone:
@@ -174,13 +173,17 @@ def check_cleans(before: Timeline, now: TableState, requested: str, error: BaseE
     Raises:
         WriteConflictError: a clean was completed meanwhile. If it deleted nothing that was read, the next attempt fails as this one did.
     """
-    known = {one.requested for one in before.completed(Action.CLEAN)}
-    cleaned = [one for one in now.timeline.completed(Action.CLEAN) if one.requested not in known]
-    if cleaned:
+    if cleaned := _completed_since(before, now, Action.CLEAN):
         raise WriteConflictError(
             f"table {now.storage.uri} was cleaned by {cleaned[-1].requested} while {requested} wrote to it, and files that it began with"
             f" are missing. Nothing of this write is visible; write again. The first of these files: {error}"
         ) from error
+
+
+def _completed_since(before: Timeline, now: TableState, action: Action) -> list[Instant]:
+    """Return the instants of an action that were completed after the write began."""
+    known = {one.requested for one in before.completed(action)}
+    return [one for one in now.timeline.completed(action) if one.requested not in known]
 
 
 def _check_pending(before: Timeline, now: TableState, mine: ComparedWrite, other: Instant, strategy: ConflictStrategy | None) -> None:

@@ -75,9 +75,12 @@ def _join_bounds(older: MetadataRecord, newer: MetadataRecord) -> MetadataRecord
 
 def _hides_older(record: MetadataRecord) -> bool:
     """Tell whether nothing of an older record is left once this one has come."""
-    return not isinstance(record, FileList | ColumnStats) or (
-        isinstance(record, ColumnStats) and (record.is_deleted or record.is_tight_bound)
-    )
+    return not isinstance(record, FileList | ColumnStats) or are_whole_stats(record)
+
+
+def are_whole_stats(record: MetadataRecord) -> bool:
+    """Tell whether a record is statistics that take nothing from older ones: exact bounds, as those of most partitions, or a deletion."""
+    return isinstance(record, ColumnStats) and (record.is_deleted or record.is_tight_bound)
 
 
 def merge_all(older: MetadataRecord | None, changes: Iterable[MetadataRecord | None]) -> MetadataRecord | None:
@@ -134,7 +137,7 @@ def _add(entries: dict[str, FileEntry], newer: Mapping[str, FileEntry]) -> None:
 
 
 def _merge_stats(older: ColumnStats, newer: ColumnStats) -> ColumnStats:
-    if older.is_deleted or newer.is_deleted or newer.is_tight_bound:
+    if older.is_deleted or are_whole_stats(newer):
         return newer
     with_bounds = older if newer.minimum is None and older.minimum is not None else newer
     return replace(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import TypeVar
 
 from pyhudi.cache import cached_property
@@ -20,7 +19,7 @@ from pyhudi.locks.known_objects import as_it_is_now
 from pyhudi.metadata_table.format import metadata_keys as keys
 from pyhudi.metadata_table.format import metadata_partitions as partitions
 from pyhudi.metadata_table.format.index_definitions import IndexDefinition, load_definitions
-from pyhudi.metadata_table.format.record import BloomFilterRecord, ColumnStats, FileList, MetadataRecord, RecordLocation, RecordType
+from pyhudi.metadata_table.format.record import BloomFilterRecord, ColumnStats, FileList, MetadataRecord, RecordLocation
 from pyhudi.metadata_table.read.key_count import count_keys
 from pyhudi.metadata_table.read.partition_reader import MetadataPartition, slices_by_data_partition
 from pyhudi.metadata_table.read.record_groups import RecordIndexGroups
@@ -251,8 +250,7 @@ class MetadataTable:
 
     def partition_stats(self, columns: Iterable[str], partition_path: str | None = None) -> Iterator[ColumnStats]:
         """Yield the statistics of partitions for these columns; `file_name` is the partition's name."""
-        for stats in self._stats(partitions.PARTITION_STATS, columns, partition_path):
-            yield replace(stats, type=RecordType.PARTITION_STATS)
+        yield from self._stats(partitions.PARTITION_STATS, columns, partition_path)
 
     def bloom_filters(self, partition_path: str, file_names: Iterable[str]) -> dict[str, BloomFilterRecord]:
         """Return the bloom filters of base files by their names, as far as there are any."""

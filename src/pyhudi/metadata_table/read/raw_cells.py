@@ -13,8 +13,8 @@ from itertools import chain
 from typing import BinaryIO, TypeAlias
 
 from pyhudi.codec.hfile import CellPart, HFileReader
-from pyhudi.metadata_table.format.merge_records import merge
-from pyhudi.metadata_table.format.record import ColumnStats, MetadataRecord
+from pyhudi.metadata_table.format.merge_records import are_whole_stats, merge
+from pyhudi.metadata_table.format.record import MetadataRecord
 from pyhudi.metadata_table.format.record_codec import RecordDecoder
 from pyhudi.metadata_table.format.record_encoder import RecordEncoder
 from pyhudi.metadata_table.read.slice_files import SliceFiles, deleted_keys, records_of_block
@@ -118,7 +118,7 @@ def _merge_cells(parts: list[_Stored | None]) -> Iterator[tuple[bytes, str]]:
     if not stored:
         return
     value, schema, path = stored[-1]
-    if len(stored) == 1 or _hides_older(newest := RecordDecoder(schema, path).decode(value)):
+    if len(stored) == 1 or are_whole_stats(newest := RecordDecoder(schema, path).decode(value)):
         yield value, schema
     else:
         records = [RecordDecoder(schema, path).decode(value) for value, schema, path in stored[:-1]]
@@ -126,11 +126,6 @@ def _merge_cells(parts: list[_Stored | None]) -> Iterator[tuple[bytes, str]]:
         if record is not None:
             encoder = RecordEncoder(TableVersion.NINE if "HoodieValueTypeInfo" in schema else TableVersion.EIGHT)
             yield encoder.encode(record), encoder.file_schema
-
-
-def _hides_older(newest: MetadataRecord) -> bool:
-    """Tell whether nothing of older records is left in this one, as in most statistics of partitions; the older ones are not decoded."""
-    return isinstance(newest, ColumnStats) and (newest.is_deleted or newest.is_tight_bound)
 
 
 def _after(older: MetadataRecord | None, newer: MetadataRecord) -> MetadataRecord | None:

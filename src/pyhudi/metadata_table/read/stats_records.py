@@ -13,6 +13,7 @@ import numpy as np
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.arrays.array_types import Numbers
 from pyhudi.metadata_table.format.column_bound import decode_type, kind_of_wrapper, typed_bound
+from pyhudi.metadata_table.format.metadata_partitions import PARTITION_STATS
 from pyhudi.metadata_table.format.record import ColumnStats, RecordType, ValueType
 from pyhudi.metadata_table.format.record_codec import RecordDecoder
 from pyhudi.metadata_table.read.raw_cells import StoredCells
@@ -28,7 +29,7 @@ class _OtherWrapper(ValueError):
 
 
 def stats_records(cells: StoredCells, what: str) -> Iterator[tuple[bytes, ColumnStats]]:
-    """Yield the row and the record of statistics of files; those of deleted files too.
+    """Yield the row and the record of statistics of files, or of partitions; those of deleted ones too.
 
     Raises:
         CorruptTableError: a cell is damaged, or holds another kind of record; `what` names the partition.
@@ -52,12 +53,12 @@ def stats_records(cells: StoredCells, what: str) -> Iterator[tuple[bytes, Column
 
 def _records(stats: StatsColumns, what: str) -> list[ColumnStats]:
     try:
-        return list(_each(stats))
+        return list(_each(stats, RecordType.PARTITION_STATS if what == PARTITION_STATS else RecordType.COLUMN_STATS))
     except UnicodeDecodeError as error:
         raise CorruptTableError(f"a record of {what} is damaged: {error}") from None
 
 
-def _each(stats: StatsColumns) -> Iterator[ColumnStats]:
+def _each(stats: StatsColumns, record_type: RecordType) -> Iterator[ColumnStats]:
     counts = (stats.value_counts, stats.null_counts, stats.total_sizes, stats.total_uncompressed_sizes)
     for name, column, low, high, values, nulls, size, uncompressed, is_deleted, is_tight, (is_named, kind, info) in zip(
         stats.names(),
@@ -73,7 +74,7 @@ def _each(stats: StatsColumns) -> Iterator[ColumnStats]:
         low_kind, least = (None, None) if low is None else typed_bound(low[0], low[1], kind, info)
         high_kind, greatest = (None, None) if high is None else typed_bound(high[0], high[1], kind, info)
         yield ColumnStats(
-            RecordType.COLUMN_STATS,
+            record_type,
             name.decode(),
             column.decode(),
             low_kind or high_kind or kind,

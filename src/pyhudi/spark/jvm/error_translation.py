@@ -24,7 +24,7 @@ from pyspark.sql import SparkSession
 from pyhudi.cache import LruCache
 from pyhudi.errors import CorruptTableError, HudiError, UnsupportedError, UsageError
 from pyhudi.merge.custom import merger_of_module
-from pyhudi.read.snapshot.cleaned_states import StateDeletedError, check_not_cleaned_file
+from pyhudi.read.snapshot.cleaned_states import check_not_cleaned_file
 from pyhudi.spark.jvm.interruption import InterruptedCall, is_interruption
 from pyhudi.spark.jvm.jvm import JavaObject, java_causes, java_class
 from pyhudi.spark.jvm.patches import replace_function
@@ -39,7 +39,6 @@ _READ_FAILED = "FAILED_READ_FILE"
 _REFUSED = "hudi.DefaultSource$Refused"
 _OF_SKELETON = "hudi.Skeleton$Failed"
 
-_log = logging.getLogger(__name__)
 _failures: LruCache[int, HudiError | PySparkException] = LruCache(_MOST_FAILURES)
 _numbers = itertools.count(1)
 _tables: LruCache[str, Storage] = LruCache(_MOST_TABLES)
@@ -170,15 +169,15 @@ def _explain_error(exception: JavaObject) -> HudiError | None:
 
 
 def _explain_missing(table: str, file: str) -> HudiError:
-    """Return an error for a base file that Spark does not find: a clean has deleted it, or it was lost."""
+    """Return an error for a base file that Spark does not find: a clean has deleted it, it was lost, or the table itself is damaged."""
     storage = _tables.get(table)
     try:
         if storage is not None:
             check_not_cleaned_file(storage, file)
-    except StateDeletedError as error:
+    except HudiError as error:
         return error
-    except (HudiError, FileNotFoundError) as error:
-        _log.warning("whether a clean has deleted %s of table %s cannot be told: %s", file, table, error)
+    except FileNotFoundError:  # a clean was archived meanwhile
+        pass
     return CorruptTableError(
         f"Base file {file} of table {table} is missing, and no clean of the active timeline has deleted it. Put a copy of the file in its"
         " place."

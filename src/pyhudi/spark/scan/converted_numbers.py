@@ -18,7 +18,7 @@ from pyhudi.spark.jvm.spark_types import spark_type
 
 #: The hidden partition column of a scan of files in several forms.
 FORM: Final = StructField("_pyhudi_form", IntegerType(), nullable=False)
-#: Types that Spark's reader itself reads as others; decimals are besides.
+#: Types that Spark's reader itself reads as others. It reads decimals as wider ones, too, which are no fixed pairs.
 NATIVE: Final = frozenset({(pa.int32(), pa.int64()), (pa.int32(), pa.float64()), (pa.binary(), pa.string()), (pa.string(), pa.binary())})
 #: The types of columns that are converted inside of the reader.
 _CONVERTED: Final = frozenset(

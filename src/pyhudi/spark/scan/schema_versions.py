@@ -22,6 +22,7 @@ from pyhudi.schema.meta_columns import is_meta_column
 from pyhudi.spark.jvm.spark_types import spark_type
 from pyhudi.spark.scan.converted_numbers import NATIVE, is_converted, structs_of_forms
 from pyhudi.spark.scan.float_sql import double_of_text, exact_double
+from pyhudi.spark.scan.promoted_files import quote_name
 from pyhudi.spec.files.file_group import BaseFile
 
 
@@ -80,7 +81,7 @@ def version_parts(columns: pa.Schema) -> list[VersionPart]:
         return []
     apart = {schema.version for versions in scans.values() for schema in versions}
     parts = [_part(history, versions, columns) for versions in scans.values()]
-    names = tuple((name, _quote_name(name)) for name in columns.names)
+    names = tuple((name, quote_name(name)) for name in columns.names)
     same = frozenset(schema.version for schema in history.versions) - apart
     forms = {version: number for number, versions in enumerate(readers.values(), 1) for version in versions}
     narrower = structs_of_forms(list(readers), columns)
@@ -106,8 +107,9 @@ def _read_as(file: FieldType, today: FieldType) -> pa.DataType | None:
     """Return today's type with the types in it that the reader converts; None when it is neither read nor converted by it."""
     if isinstance(file, RecordType) and isinstance(today, RecordType):
         types = _read_types(file, today)
-        pairs = zip(today.fields, types or (), strict=False)
-        return None if types is None else pa.struct([arrow_field(field).with_type(kind) for field, kind in pairs])
+        if types is None:
+            return None
+        return pa.struct([arrow_field(field).with_type(kind) for field, kind in zip(today.fields, types, strict=True)])
     if isinstance(file, ListType) and isinstance(today, ListType):
         element = _read_as(file.element.type, today.element.type)
         return None if element is None else pa.list_(arrow_field(today.element).with_type(element))
@@ -146,7 +148,7 @@ def _as_stored(file: InternalSchema, today: InternalSchema) -> list[tuple[Field,
 def _value(file: Field | None, today: Field, floats: list[str]) -> str:
     if file is None:
         return _null(today)
-    return _convert_column(_quote_name(file.name), file.type, today.type, floats)
+    return _convert_column(quote_name(file.name), file.type, today.type, floats)
 
 
 def _null(field: Field) -> str:
@@ -161,7 +163,7 @@ def _convert_column(value: str, file: FieldType, today: FieldType, floats: list[
         parts = []
         for field in today.fields:
             stored = file.by_id(field.id)
-            inner = f"{value}.{_quote_name(stored.name)}" if stored is not None else ""
+            inner = f"{value}.{quote_name(stored.name)}" if stored is not None else ""
             part = _null(field) if stored is None else _convert_column(inner, stored.type, field.type, floats, depth)
             parts.append(f"'{field.name}', {part}")
         return f"IF({value} IS NULL, NULL, named_struct({', '.join(parts)}))"
@@ -179,7 +181,3 @@ def _convert_column(value: str, file: FieldType, today: FieldType, floats: list[
 
 def _ddl(kind: FieldType) -> str:
     return spark_type(arrow_type(kind), "").simpleString()
-
-
-def _quote_name(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
