@@ -59,6 +59,10 @@ class TableExists(HudiError, FileExistsError):
     """Where a table was to be created, there is one, or files that are not a table's."""
 
 
+class StateDeletedError(UsageError):
+    """A clean, a rollback or a restore has deleted files of the state that is being read; what the table holds now can be read."""
+
+
 class CorruptTableError(HudiError):
     """Bytes of the table are damaged or contradict each other."""
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from pyhudi.errors import ConflictError, CorruptTableError, HudiError, OptionError, UnknownOutcomeError, UnsupportedError
+from pyhudi.errors import ConflictError, CorruptTableError, HudiError, OptionError, StateDeletedError, UnknownOutcomeError, UnsupportedError
 from pyhudi.kernels.base_file.partition_folder import ensure_partition
 from pyhudi.kernels.tasks.write_task import TaskResult
 from pyhudi.metadata_table.format.metadata_settings import MetadataSettings
@@ -165,7 +165,7 @@ class OptimisticTransaction(Transaction):
         Raises:
             ConflictError: a file was missing, and others may take this writer for dead, or the table was restored or cleaned.
         """
-        if isinstance(error, CorruptTableError) or isinstance(error.__cause__ or error, FileNotFoundError):
+        if isinstance(error, CorruptTableError | StateDeletedError) or isinstance(error.__cause__ or error, FileNotFoundError):
             self._heartbeat.check_alive()
             now = table_state(self.table.storage, self.table.clock, self.table.ids)
             check_history(self._before, now, self.instant)

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Collection, Iterator
 from typing import Final, ParamSpec, TypeVar
 
-from pyhudi.errors import CorruptTableError, UsageError
+from pyhudi.errors import CorruptTableError, StateDeletedError, UsageError
 from pyhudi.fsview.file_groups import PartitionFiles
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.metadata_table.read.metadata_view import open_view
@@ -32,10 +32,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 #: A read begins again so often; a reader that is suspended each time for as long as a clean takes is told so.
 _MOST_READS: Final = 3
-
-
-class StateDeletedError(UsageError):
-    """Files of a state were deleted between its opening and the listing of its files."""
 
 
 def reread_when_deleted(read: Callable[P, T]) -> Callable[P, T]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 import pyarrow as pa
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 from pyspark.sql.types import StringType, StructField, StructType
@@ -20,6 +21,7 @@ from pyhudi.index.log_inserts import LogInsertDetector, keys_only_in_logs
 from pyhudi.kernels.base_file.write_columns import FILE_ID_COLUMN, POSITION_COLUMN
 from pyhudi.kernels.keys.key_probe import SEVERAL
 from pyhudi.spark.index_join.key_columns import PARTITION_PATH, RECORD_KEY
+from pyhudi.spark.jvm.error_translation import explain_missing
 from pyhudi.spark.jvm.parquet_options import parquet_options
 from pyhudi.spark.jvm.store_access import prepare_reads
 from pyhudi.spec.files.file_group import BaseFile, FileSlice
@@ -66,9 +68,16 @@ def stored_locations(session: SparkSession, paths: Sequence[str], lookup: Lookup
 
 def _stored_keys(session: SparkSession, storage: Storage, files: Sequence[BaseFile]) -> DataFrame:
     paths = [f"{storage.uri.rstrip('/')}/{file.path}" for file in files]
-    prepare_reads(session, storage)
+    base = prepare_reads(session, storage)
     # A key that is not read would be inserted again: pages are verified whatever the options of reads say.
-    scan = session.read.schema(_STORED).options(**parquet_options(verify=True), **_NAMES).parquet(*paths)
+    reader = session.read.schema(_STORED).options(**parquet_options(verify=True), **_NAMES)
+    try:
+        scan = reader.parquet(*paths)
+    except AnalysisException as error:
+        if error.getCondition() != "PATH_NOT_FOUND":
+            raise
+        missing = (error.getMessageParameters() or {}).get("path", "")
+        raise explain_missing(base, missing.removeprefix(f"{base}/")) from None
     file_id = F.substring_index(_FILE_NAME, "_", 1).alias(FILE_ID_COLUMN)
     path, row = F.col(PARTITION_PATH).alias(STORED_PATH), F.col("_metadata.row_index").alias(POSITION_COLUMN)
     return scan.select(RECORD_KEY, path, file_id, row)

@@ -99,6 +99,22 @@ def explain_reads_of_source(folder: str, table: str) -> None:
     _sources.put(folder, table)
 
 
+def explain_missing(table: str, file: str) -> HudiError:
+    """Return an error for a base file that Spark does not find: a clean has deleted it, it was lost, or the table itself is damaged."""
+    storage = _tables.get(table)
+    try:
+        if storage is not None:
+            check_not_cleaned_file(storage, file)
+    except HudiError as error:
+        return error
+    except FileNotFoundError:  # a clean was archived meanwhile
+        pass
+    return CorruptTableError(
+        f"Base file {file} of table {table} is missing, and no clean of the active timeline has deleted it. Put a copy of the file in its"
+        " place."
+    )
+
+
 def install() -> None:
     """Let PySpark's conversion of Java exceptions give pyhudi's errors; a second call does nothing."""
     replace_function(captured, "convert_exception", _converting)
@@ -163,25 +179,9 @@ def _explain_error(exception: JavaObject) -> HudiError | None:
             " the file if the one type can be widened to the other; otherwise it is none of this table's, restore the right one."
         )
     if kind == "FILE_NOT_EXIST":
-        return _explain_missing(table, file)
+        return explain_missing(table, file)
     causes = [Cause(cause.getClass().getName(), str(cause.getMessage())) for cause in java_causes(exception.getCause())]
     return read_failure(table, file, causes, _hadoop_version())
-
-
-def _explain_missing(table: str, file: str) -> HudiError:
-    """Return an error for a base file that Spark does not find: a clean has deleted it, it was lost, or the table itself is damaged."""
-    storage = _tables.get(table)
-    try:
-        if storage is not None:
-            check_not_cleaned_file(storage, file)
-    except HudiError as error:
-        return error
-    except FileNotFoundError:  # a clean was archived meanwhile
-        pass
-    return CorruptTableError(
-        f"Base file {file} of table {table} is missing, and no clean of the active timeline has deleted it. Put a copy of the file in its"
-        " place."
-    )
 
 
 def _explain_source(exception: JavaObject, file: str, table: str) -> HudiError | None:
