@@ -13,8 +13,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name everybody gives it
 
 from pyhudi import HudiTable
-from pyhudi.errors import ConflictError, WriteConflictError
-from pyhudi.table import write_pipeline
+from pyhudi.errors import WriteConflictError
+from pyhudi.sql.write import write_target
+from pyhudi.table import write_pipeline, write_table
 from pyhudi.testing.invariants import garbage, timeline_faults
 
 pytestmark = pytest.mark.spark
@@ -102,23 +103,59 @@ def test_statements_of_two_threads_are_both_carried_out(spark: SparkSession, pat
     check_sound(path)
 
 
+@pytest.mark.parametrize("retries", [0, 20])
 def test_two_statements_on_one_row_do_not_lose_an_update(
-    spark: SparkSession, path: str, settings: Callable[[dict[str, str]], None]
+    spark: SparkSession, path: str, settings: Callable[[dict[str, str]], None], retries: int
 ) -> None:
-    settings(OCC)
+    settings(OCC | {RETRIES: str(retries)})
 
     def run(_: int) -> bool:
         try:
             spark.sql(f"UPDATE hudi.`{path}` SET n = n + 1 WHERE id = 0")
-        except ConflictError:
+        except WriteConflictError:
             return False
         return True
 
     with ThreadPoolExecutor(3) as pool:
         carried_out = sum(pool.map(run, range(3)))
-    assert carried_out >= 1
+    assert carried_out == 3 if retries else carried_out >= 1
     rows = {row["id"]: row["n"] for row in HudiTable.open(path).to_arrow().to_pylist()}
     assert rows[0] == carried_out
+    check_sound(path)
+
+
+#: A statement, and what becomes of the row of `id` 0 when another write adds 10 to its `n` between reading and writing.
+STATEMENTS = {
+    "UPDATE hudi.`{path}` SET n = n + 1, ts = 9 WHERE id = 0": 11,
+    "DELETE FROM hudi.`{path}` WHERE id = 0": None,
+    "MERGE INTO hudi.`{path}` t USING (SELECT 0L AS id, 7L AS n) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = t.n + s.n": 17,
+}
+
+
+@pytest.mark.parametrize("engine", ["auto", "spark"])
+@pytest.mark.parametrize("text", list(STATEMENTS))
+def test_a_statement_that_lost_is_repeated_on_what_the_winner_left(
+    spark: SparkSession,
+    path: str,
+    settings: Callable[[dict[str, str]], None],
+    text: str,
+    engine: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In a catalog of Apache Hudi the repeated UPDATE writes what its first attempt had read, and the change of the winner is lost."""
+    winners: list[Any] = []
+
+    def lose(*arguments: Any, **named: Any) -> Any:
+        if not winners:
+            winners.append(HudiTable.open(path).upsert([{"id": 0, "city": "oslo", "ts": 5, "n": 10}], options=OCC))
+        return write_table.write(*arguments, **named)
+
+    monkeypatch.setattr(write_target, "write", lose)
+    settings(OCC | {"pyhudi.engine": engine})
+    spark.sql(text.format(path=path))
+    rows = {row["id"]: row["n"] for row in HudiTable.open(path).to_arrow().to_pylist()}
+    assert rows.get(0) == STATEMENTS[text]
+    assert len(rows) == 20 if rows.get(0) else 19
     check_sound(path)
 
 

@@ -68,9 +68,8 @@ def write_rows(table: OpenTable, request: WriteRequest, config: WriteConfig, tag
     services.before_write(table.config)
     if config.concurrency.has_several_writers:
         refuse_to_roll_back(config.options)
-    work, results, committed, run_services = repeated(
-        lambda: _write_once(table, request, config, tagger, services), config.concurrency.retries
-    )
+    retries = 0 if request.prepped else config.concurrency.retries  # what was read is read again, by `repeated_change`
+    work, results, committed, run_services = repeated(lambda: _write_once(table, request, config, tagger, services), retries)
     failures = run_services()
     counts = count_results(results, work.batch.late)
     result = write_result(committed, work.plan, counts, work.batch.tagging, time.perf_counter() - started)

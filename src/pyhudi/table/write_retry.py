@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from pyhudi.errors import LockLostError, WriteConflictError
+from pyhudi.spec.options import resolve
+from pyhudi.txn.concurrency import concurrency
 
 _log = logging.getLogger(__name__)
 _Answer = TypeVar("_Answer")
@@ -42,3 +44,21 @@ def repeated(write: Callable[[], _Answer], retries: int, pause: Callable[[float]
             _log.info("attempt %d of %d lost against another write and is repeated: %s", attempt + 1, retries + 1, error)
             pause(min(_FIRST_PAUSE_S * 2**attempt, _LONGEST_PAUSE_S))
     return write()
+
+
+def repeated_change(change: Callable[[], _Answer], options: Mapping[str, str]) -> _Answer:
+    """Return what an update, delete by condition or merge returns, which is tried again as a whole: its rows come from what it reads, and
+    that has changed when it loses. Apache Hudi writes the rows of the first attempt again, and what the winner had changed is lost.
+
+    Args:
+        change: reads and writes.
+        options: the `hoodie.*` options of the write.
+
+    Raises:
+        HudiError: as `repeated`, and as `pyhudi.table.write_table.write` for options.
+
+    Example:
+        >>> repeated_change(lambda: 42, {})
+        42
+    """
+    return repeated(change, concurrency(resolve(options)).retries)

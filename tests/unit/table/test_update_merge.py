@@ -152,8 +152,8 @@ def test_an_update_of_rows_that_were_written_in_between_is_refused() -> None:
     table = create()
     changed = updated_rows(table.storage, table.config, {}, {"fare": 1.0}, None)
     table.upsert([{**ROWS[0], "fare": 100.0}])
-    with pytest.raises(ConflictError, match="another write came between"):
-        table._write_changes(changed, None)
+    with pytest.raises(ConflictError, match="completed between reading and writing"):
+        table._write_changes(lambda: changed, None)
     assert fares(table)[1] == 100.0
 
 

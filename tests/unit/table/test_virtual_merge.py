@@ -68,7 +68,7 @@ def test_a_record_that_is_missing_is_a_conflict(table: HudiTable) -> None:
 def test_a_write_in_between_is_a_conflict(table: HudiTable) -> None:
     visibility = open_snapshot(table.storage, SnapshotQuery(), table.config).timeline.visibility
     table.upsert([ride(1, "oslo", 7, 7)], options=LEFT)
-    with pytest.raises(ConflictError, match="another write came between"):
+    with pytest.raises(ConflictError, match="completed between reading and writing"):
         merge(table, change((1, "oslo"), ride(1, "oslo", 9, 9)), read_snapshot=visibility)
 
 

@@ -11,25 +11,28 @@ greater ordering value wins, and without ordering fields the statement is refuse
 
 from __future__ import annotations
 
+import functools
+
 from pyspark.sql import DataFrame
 
 from pyhudi.errors import SchemaError
 from pyhudi.spark.writer.frame_write import local_bytes_max
 from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.visibility import Visibility
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.write.column_assignment import text_errors
 from pyhudi.sql.write.merge_query import MergeQuery
 from pyhudi.sql.write.merge_text import MergeText, merge_text
-from pyhudi.sql.write.write_target import open_for_change
+from pyhudi.sql.write.write_target import WriteTarget, change_rows
 from pyhudi.write.merge_clause import ClauseAction, check_reachable
 
 
 def merge(statement: Statement) -> DataFrame | None:
     """Run a MERGE on a Hudi table; None when the table is not a Hudi table."""
-    change = open_for_change(statement, statement.plan.targetTable())
-    if change is None:
-        return None
-    target, read_snapshot = change
+    return change_rows(statement, statement.plan.targetTable(), functools.partial(_merge, statement))
+
+
+def _merge(statement: Statement, target: WriteTarget, read_snapshot: Visibility) -> DataFrame:
     text = merge_text(statement.text)
     _check(text, target.name)
     query = MergeQuery(statement, target, text)

@@ -7,6 +7,7 @@ Spark can evaluate, subqueries included.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,11 +16,12 @@ from pyspark.sql.types import StringType
 
 from pyhudi.errors import SchemaError, with_subject
 from pyhudi.spec.actions.commit import Operation
+from pyhudi.spec.visibility import Visibility
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.text.tokens import find_word, quote, slice_text, split
 from pyhudi.sql.write.assignments import Assignment, assignment, column_of
 from pyhudi.sql.write.column_assignment import Target, conform, text_errors
-from pyhudi.sql.write.write_target import WriteTarget, open_for_change
+from pyhudi.sql.write.write_target import WriteTarget, change_rows
 from pyhudi.write.merge_clause import key_assigned
 from pyhudi.write.tagging.prepped import LOCATION_COLUMNS
 
@@ -36,10 +38,10 @@ class _Clauses:
 
 def update(statement: Statement) -> DataFrame | None:
     """Run an UPDATE on a Hudi table; None when the table is not a Hudi table."""
-    change = open_for_change(statement, statement.plan.table())
-    if change is None:
-        return None
-    target, read_snapshot = change
+    return change_rows(statement, statement.plan.table(), functools.partial(_update, statement))
+
+
+def _update(statement: Statement, target: WriteTarget, read_snapshot: Visibility) -> DataFrame:
     clauses = _clauses(statement)
     assigned = _assign_columns(target, clauses)
     location = () if target.has_virtual_keys else LOCATION_COLUMNS
@@ -101,10 +103,10 @@ def _assign_columns(target: WriteTarget, clauses: _Clauses) -> dict[str, str]:
 
 def delete(statement: Statement) -> DataFrame | None:
     """Run a DELETE on a Hudi table; None when the table is not a Hudi table."""
-    change = open_for_change(statement, statement.plan.table())
-    if change is None:
-        return None
-    target, read_snapshot = change
+    return change_rows(statement, statement.plan.table(), functools.partial(_delete, statement))
+
+
+def _delete(statement: Statement, target: WriteTarget, read_snapshot: Visibility) -> DataFrame:
     tokens = statement.tokens
     start = find_word(tokens, "DELETE")
     assert start is not None, "the parser saw a DELETE"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -14,6 +14,7 @@ from pyhudi.errors import UnsupportedError
 from pyhudi.kernels.keys.key_kernels import partition_paths
 from pyhudi.keygen.choose_generator import key_generator
 from pyhudi.keygen.user import UserKeys
+from pyhudi.read.snapshot.cleaned_states import reread_when_deleted
 from pyhudi.read.snapshot.query_type import SnapshotQuery
 from pyhudi.read.snapshot.snapshot import Snapshot, open_snapshot
 from pyhudi.spark.catalog import relations
@@ -32,6 +33,7 @@ from pyhudi.sql.text.tokens import quote, text_literal
 from pyhudi.sql.write.explain_write import explain_write
 from pyhudi.sql.write.statement_result import result_row
 from pyhudi.table.hudi_table import HudiTable
+from pyhudi.table.write_retry import repeated_change
 from pyhudi.table.write_table import write
 from pyhudi.timeline.clock import format_instant, zone_of
 from pyhudi.write.input.partial_columns import partial_columns
@@ -164,6 +166,31 @@ class WriteTarget:
         """Replace or delete partitions and return the statement's result."""
         result = write(self.table, operation, None, options=dict(self.options), partitions=partitions)
         return result_row(self.statement, self.name, result)
+
+
+def change_rows(statement: Statement, relation: JavaObject, change: Callable[[WriteTarget, Visibility], DataFrame]) -> DataFrame | None:
+    """Run a statement that changes stored rows, and run it again, on what the table holds then, when another write was faster, as often as
+    the options say, and when files were cleaned before it had read them; None when the table is not a Hudi table.
+
+    Args:
+        statement: an UPDATE, DELETE or MERGE.
+        relation: the part of its plan that names the table.
+        change: reads the rows and writes them.
+
+    Raises:
+        WriteConflictError: others were faster each time.
+    """
+    first = open_for_change(statement, relation)
+    if first is None:
+        return None
+    states = [first]
+
+    def attempt() -> DataFrame:
+        state = states.pop() if states else open_for_change(statement, relation)
+        assert state is not None, "it was a Hudi table before"
+        return change(*state)
+
+    return repeated_change(reread_when_deleted(attempt), without_engine(first[0].options))
 
 
 def open_for_change(statement: Statement, relation: JavaObject) -> tuple[WriteTarget, Visibility] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pyarrow as pa
 
@@ -19,6 +19,7 @@ from pyhudi.table.change.merge_builder import MergeBuilder
 from pyhudi.table.change.merge_rows import MergeClause, merge_keys
 from pyhudi.table.methods.read_methods import ReadMethods
 from pyhudi.table.scan.other_names import advised
+from pyhudi.table.write_retry import repeated_change
 from pyhudi.table.write_table import write
 from pyhudi.write.input.incoming_data import to_table
 from pyhudi.write.options.validate_options import check_operation
@@ -153,7 +154,7 @@ class WriteMethods(ReadMethods):
             return self._write(Operation.DELETE_PARTITION, None, options, partitions=partitions)
         if where is None:
             return self._write(Operation.DELETE, data, options)
-        return self._write_changes(rows_to_delete(self.storage, self.config, where), options)
+        return self._write_changes(lambda: rows_to_delete(self.storage, self.config, where), options)
 
     @advised
     @progress_bar("update")
@@ -185,8 +186,7 @@ class WriteMethods(ReadMethods):
             [{'fare': 8.5}]
         """
         chosen = merge_options(default_write_options(), options or {})
-        changed = updated_rows(self.storage, self.config, chosen, set, where)
-        return self._write_changes(changed, options)
+        return self._write_changes(lambda: updated_rows(self.storage, self.config, chosen, set, where), options)
 
     @advised
     def merge(self, source: object, on: str | Sequence[str] | Mapping[str, str] | None = None) -> MergeBuilder:
@@ -224,18 +224,21 @@ class WriteMethods(ReadMethods):
         self, rows: pa.Table, pairs: Sequence[tuple[str, str]], clauses: Sequence[MergeClause], options: Options | None
     ) -> WriteResult:
         chosen = merge_options(default_write_options(), options or {})
-        changed = merged_rows(self.storage, self.config, chosen, MergeSource(rows, pairs), clauses)
-        return self._write_changes(changed, options)
+        return self._write_changes(lambda: merged_rows(self.storage, self.config, chosen, MergeSource(rows, pairs), clauses), options)
 
-    def _write_changes(self, changed: ChangedRows, options: Options | None) -> WriteResult:
-        return self._write(
-            changed.operation,
-            changed.rows,
-            options,
-            prepped=changed.prepped,
-            read_snapshot=changed.read_snapshot,
-            columns=changed.columns,
-        )
+    def _write_changes(self, read: Callable[[], ChangedRows], options: Options | None) -> WriteResult:
+        def change() -> WriteResult:
+            changed = read()
+            return self._write(
+                changed.operation,
+                changed.rows,
+                options,
+                prepped=changed.prepped,
+                read_snapshot=changed.read_snapshot,
+                columns=changed.columns,
+            )
+
+        return repeated_change(change, merge_options(default_write_options(), options or {}))
 
     def _write(
         self,

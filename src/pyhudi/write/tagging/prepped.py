@@ -1,20 +1,24 @@
 """Rows that bring along where their records live: an UPDATE or DELETE has just read them, so no index is asked.
 
 Rules: the operations `upsert_prepped` and `delete_prepped`. The file group of a row must be as it was when the row was
-read, or another write came between and the statement has to be run again.
+read, or another write came between and the statement has to be run again: whoever runs it repeats it whole.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.errors import ConflictError, KeyFieldError
+from pyhudi.errors import KeyFieldError, WriteConflictError
 from pyhudi.fsview.file_system_view import FileSystemView
 from pyhudi.index.rows import TaggedRows, deletes_of, join_rows
 from pyhudi.kernels.merge.dedupe import last_of_each_key
 from pyhudi.schema.meta_columns import FILE_NAME, PARTITION_PATH, RECORD_KEY
+from pyhudi.spec.actions.commit import CommitMetadata
 from pyhudi.spec.files.file_group import FileGroupId, FileSlice
+from pyhudi.spec.instant import Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.spec.visibility import Visibility
 from pyhudi.timeline.instant_details import load_commit_metadata
@@ -92,7 +96,7 @@ class SliceIndex:
     def __init__(self, view: FileSystemView, read_snapshot: Visibility | None) -> None:
         self.view = view
         self._slices: dict[str, dict[str, FileSlice]] = {}
-        self._written_since = frozenset() if read_snapshot is None else groups_written_since(view, read_snapshot)
+        self._written_since = {} if read_snapshot is None else groups_written_since(view, read_snapshot)
 
     def knows(self, partition_path: str, file_id: str) -> bool:
         """Tell whether a file group of this id is there now."""
@@ -102,15 +106,19 @@ class SliceIndex:
         """Return the slice that a located row was read from; `name` is that of a base file, or of a log's row the bare file id.
 
         Raises:
-            ConflictError: the group was written since.
+            WriteConflictError: the group was written since; names who did.
         """
         file_id, _, rest = name.partition("_")
         file_slice = self._of_partition(partition_path).get(file_id)
         is_live = file_slice is not None and (not rest or (file_slice.base is not None and str(file_slice.base.name) == name))
-        if file_slice is None or not is_live or file_slice.group in self._written_since:
-            raise ConflictError(
-                f"file '{name}' in partition '{partition_path}' of table {self.view.storage.uri} is not the newest of its group any more:"
-                " another write came between reading and writing. Nothing was written; run the statement again."
+        group = FileGroupId(partition_path, file_id)
+        if file_slice is None or not is_live or group in self._written_since:
+            winner = self._written_since.get(group)
+            who = "another write" if winner is None else f"{winner.action} {winner.requested}"
+            raise WriteConflictError(
+                f"{who} of table {self.view.storage.uri} completed between reading and writing, and changed file group {file_id} in"
+                f" '{partition_path}', rows of which had been read from '{name}'. Nothing was written; run the statement again, on top of"
+                " what the table holds now."
             )
         return file_slice
 
@@ -121,18 +129,26 @@ class SliceIndex:
         return self._slices[partition_path]
 
 
-def groups_written_since(view: FileSystemView, read_snapshot: Visibility) -> frozenset[FileGroupId]:
-    """Return the file groups that commits wrote which `read_snapshot` does not show, those of commits too that were archived since."""
+def groups_written_since(view: FileSystemView, read_snapshot: Visibility) -> dict[FileGroupId, Instant]:
+    """Return the file groups that commits wrote or replaced which `read_snapshot` does not show, those of commits too that were archived
+    since, and the last commit of each.
+    """
     archive = view.timeline.archive
     archived = () if archive is None else (one for one in archive.instants(read_snapshot.archive_boundary or "") if one.action.writes_data)
-    return frozenset(
-        FileGroupId(path, stat.file_id)
+    return {
+        group: instant
         for instant in (*archived, *view.timeline.data_instants())
         if not read_snapshot.is_visible(instant.requested)
-        for path, stats in load_commit_metadata(view.storage, view.config, view.timeline, instant).stats.items()
-        for stat in stats
-        if stat.file_id
-    )
+        for group in _groups_of(load_commit_metadata(view.storage, view.config, view.timeline, instant))
+    }
+
+
+def _groups_of(commit: CommitMetadata) -> Iterator[FileGroupId]:
+    """Yield the file groups that a commit wrote, and those that it replaced."""
+    for path, stats in commit.stats.items():
+        yield from (FileGroupId(path, stat.file_id) for stat in stats if stat.file_id)
+    for path, replaced in (commit.replaced or {}).items():
+        yield from (FileGroupId(path, file_id) for file_id in replaced)
 
 
 def _tag_slices(updates: dict[FileSlice, pa.Table], inserts: dict[str, pa.Table] | None = None) -> list[TaggedRows]:
