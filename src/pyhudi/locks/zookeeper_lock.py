@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import os
 import re
-import threading
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pyhudi.clients.library_logs import keep_off_terminal
 from pyhudi.errors import OptionError, StorageError
-from pyhudi.locks.holder import new_holder_id
 from pyhudi.locks.lock_provider import ProviderLock, hash_of_uri, other_table_note
+from pyhudi.locks.zookeeper_node import LockNode
 from pyhudi.spec.options import Options
 from pyhudi.spec.table import table_keys
 from pyhudi.storage.storage_protocol import Storage
@@ -33,8 +30,6 @@ BASE_PATH: Final = "hoodie.write.lock.zookeeper.base_path"
 LOCK_KEY: Final = "hoodie.write.lock.zookeeper.lock_key"
 SESSION: Final = "hoodie.write.lock.zookeeper.session_timeout_ms"
 CONNECTION: Final = "hoodie.write.lock.zookeeper.connection_timeout_ms"
-_MARK: Final = "lock-"
-_DATA: Final = "pyhudi process "
 _DEFAULT_PORT: Final = "2181"
 #: A name or an address, the one of version 6 in brackets, and a port.
 _SERVER: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+)(:[0-9]{1,5})?")
@@ -119,8 +114,7 @@ class ZooKeeperLock:
         """Connect to nothing yet."""
         self._provider, self._path, self._table = provider, path, table
         self._client: Any = None
-        self._node = ""
-        self._holder = ""
+        self._node: LockNode | None = None
 
     def acquire(self, timeout_s: float) -> bool:
         """Queue until all nodes before this one are deleted; see the protocol.
@@ -132,75 +126,43 @@ class ZooKeeperLock:
         is_mine = False
         try:
             with self._translated_errors():
-                self._connect()
-                is_mine = self._queue(end)
+                is_mine = self._connect().wait_for_turn(end)
             return is_mine
         finally:
             if not is_mine:
-                self._close()
+                self.release()
 
     def is_held(self) -> bool:
         """Ask the server whether the node is there; without an answer it may have ended with its session."""
-        try:
-            return bool(self._client.connected) and self._client.exists_async(self._node).get(timeout=self._wait_s) is not None
-        except Exception:  # noqa: BLE001 - whatever went wrong, nobody knows whether the session lives
-            return False
+        return self._client is not None and self._node is not None and self._node.exists()
 
     def release(self) -> None:
         """Delete the node and end the session; a server that does not answer ends it itself."""
-        self._close()
-
-    def holder(self) -> str:
-        """Say which servers and node the lock is."""
-        return (
-            f"The lock is the node '{self._path}' of ZooKeeper {self._provider.url}; that of a writer that was killed vanishes"
-            f" {self._provider.session_timeout_s:g} s after its end.{other_table_note(self._holder, self._table, LOCK_KEY)}"
-        )
-
-    @property
-    def _wait_s(self) -> float:
-        return self._provider.connection_timeout_s
-
-    def _connect(self) -> None:
-        keep_off_terminal("kazoo")
-        kazoo = importlib.import_module("kazoo.client")
-        self._client = kazoo.KazooClient(hosts=self._provider.url, timeout=self._provider.session_timeout_s)
-        self._client.start(timeout=self._wait_s)
-
-    def _queue(self, end: float) -> bool:
-        """Make the node and wait for its turn, until a time of the monotonic clock."""
-        self._client.ensure_path(self._path)
-        prefix = f"{self._path}/_c_{new_holder_id()}-{_MARK}"
-        self._node = self._client.create(prefix, f"{_DATA}{os.getpid()} for {self._table}".encode(), ephemeral=True, sequence=True)
-        while True:
-            before = node_before(self._client.get_children(self._path), self._node.rpartition("/")[2])
-            if before is None:
-                return True
-            changed = threading.Event()
-            watched = self._client.exists(f"{self._path}/{before}", watch=lambda _event, changed=changed: changed.set())
-            left_s = end - time.monotonic()
-            if watched is not None and (left_s <= 0 or not changed.wait(left_s)):
-                self._holder = self._stated(before)
-                return False
-
-    def _stated(self, node: str) -> str:
-        """Return the table that the holder of a node locks, as far as it says so."""
-        with contextlib.suppress(Exception):  # this only completes the message of another error
-            data = self._client.get(f"{self._path}/{node}")[0].decode()
-            return str(data.partition(" for ")[2]) if data.startswith(_DATA) else ""
-        return ""
-
-    def _close(self) -> None:
-        """End the session, and with it the node."""
         client, self._client = self._client, None
         if client is None:
             return
-        with contextlib.suppress(Exception):  # the session ends by itself when its time is over
-            if self._node and client.connected:
-                client.delete_async(self._node).get(timeout=self._wait_s)
+        if self._node is not None:
+            self._node.delete()
         with contextlib.suppress(Exception):
             client.stop()
             client.close()
+
+    def holder(self) -> str:
+        """Say which servers and node the lock is."""
+        other = self._node.other_table if self._node is not None else ""
+        return (
+            f"The lock is the node '{self._path}' of ZooKeeper {self._provider.url}; that of a writer that was killed vanishes"
+            f" {self._provider.session_timeout_s:g} s after its end.{other_table_note(other, self._table, LOCK_KEY)}"
+        )
+
+    def _connect(self) -> LockNode:
+        keep_off_terminal("kazoo")
+        kazoo = importlib.import_module("kazoo.client")
+        wait_s = self._provider.connection_timeout_s
+        self._client = kazoo.KazooClient(hosts=self._provider.url, timeout=self._provider.session_timeout_s)
+        self._client.start(timeout=wait_s)
+        self._node = LockNode(self._client, self._path, self._table, wait_s)
+        return self._node
 
     @contextlib.contextmanager
     def _translated_errors(self) -> Any:
@@ -209,24 +171,8 @@ class ZooKeeperLock:
         except ImportError as error:
             raise StorageError(f"the lock of table {self._table} needs a package that is not installed: pip install kazoo") from error
         except Exception as error:
+            reason = ": ".join(filter(None, (type(error).__name__, str(error))))
             raise StorageError(
-                f"ZooKeeper {self._provider.url} does not give the lock '{self._path}' of table {self._table}:"
-                f" {type(error).__name__}: {error}. Nothing was written."
+                f"ZooKeeper {self._provider.url} does not give the lock '{self._path}' of table {self._table}: {reason}. Nothing was"
+                f" written. {URL} names the servers, and {CONNECTION} says how long to wait for an answer of theirs."
             ) from error
-
-
-def node_before(nodes: Sequence[str], mine: str) -> str | None:
-    """Return the node that is next before a holder's, None when it comes first. Nodes are ordered by their numbers.
-
-    Raises:
-        StorageError: the holder's node has vanished.
-
-    Example:
-        >>> node_before(["_c_b-lock-0000000002", "_c_a-lock-0000000003"], "_c_a-lock-0000000003")
-        '_c_b-lock-0000000002'
-    """
-    order = sorted((name for name in nodes if _MARK in name), key=lambda name: name.rpartition(_MARK)[2])
-    if mine not in order:
-        raise StorageError(f"the node '{mine}' of a lock in ZooKeeper vanished: its session has ended. Try again.")
-    index = order.index(mine)
-    return order[index - 1] if index else None

@@ -13,7 +13,8 @@ import pytest
 from pyhudi import HudiTable
 from pyhudi.errors import LockTimeoutError, OptionError, StorageError
 from pyhudi.locks.choose_lock import lock_provider
-from pyhudi.locks.zookeeper_lock import ZooKeeperProvider, implicit_base_path, node_before
+from pyhudi.locks.zookeeper_lock import ZooKeeperProvider, implicit_base_path
+from pyhudi.locks.zookeeper_node import node_before
 from pyhudi.spec.options import resolve
 from tests.not_none import not_none
 from tests.unit.locks.zookeeper_server import zookeeper_server
@@ -117,7 +118,7 @@ def test_one_holder_at_a_time(table, server) -> None:
 def test_holder_whose_node_is_deleted_or_whose_session_ends_does_not_hold_the_lock(table, server) -> None:
     lock = a_lock(table, server)
     assert lock.acquire(10)
-    lock._client.delete(lock._node)
+    lock._node.delete()
     assert not lock.is_held()
     lock.release()
     lock = a_lock(table, server)
