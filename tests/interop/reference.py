@@ -98,6 +98,10 @@ class ReferenceHudi:
         """The rows of the table at `path` with the five meta columns; dots of an option's name are written `__`."""
         return self._call("read", path=str(path), options=_dotted(options))
 
+    def export(self, path: Path | str, target: Path, **options: str) -> None:
+        """Write the rows of the table at `path`, without meta columns, to a folder of Parquet files."""
+        self._request("export", path=str(path), target=str(target), options=_dotted(options))
+
     def write(self, path: Path | str, rows: pa.Table, mode: str = "append", options: Mapping[str, str] | None = None) -> None:
         """`df.write.format("hudi").options(...).mode(mode).save(path)`."""
         source = self.scratch / f"rows-{next(self._numbers)}.parquet"

@@ -100,6 +100,13 @@ def read(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
     return {"rows": True}
 
 
+def export(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
+    """Writes the rows of a table as Parquet, in tasks: `read` brings them to the driver, which has no room for millions."""
+    frame = session.read.format("hudi").options(**request["options"]).load(request["path"])
+    frame.drop(*[name for name in frame.columns if name.startswith("_hoodie_")]).write.parquet(request["target"])
+    return {}
+
+
 def write(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
     frame = session.read.parquet(request["source"])
     options = WITHOUT_METADATA_TABLE | request["options"]
@@ -206,6 +213,7 @@ def dangling(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
 OPERATIONS: dict[str, Callable[[SparkSession, dict[str, Any]], dict[str, Any]]] = {
     "sql": run_sql,
     "read": read,
+    "export": export,
     "write": write,
     "begin_write": begin_write,
     "end_write": end_write,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import os
 import signal
 import subprocess
@@ -13,11 +14,17 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
+from pyhudi.codec.hfile import HFileReader
+from pyhudi.codec.log.log_file import read_content, scan_blocks
+from pyhudi.metadata_table.format.record_codec import RecordDecoder
+from pyhudi.metadata_table.format.record_encoder import RecordEncoder
+from pyhudi.spec.files.log_block import BlockType
 from pyhudi.storage.local_storage import LocalStorage
 from tests.interop.failing import fail_commit
 from tests.interop.kinds import KINDS, Kind, each_kind
 from tests.interop.reference import ReferenceHudi
 from tests.interop.rows import trips
+from tests.slow_cases import slow_cases
 from tests.unit.metadata_table.test_sync import check_files, check_statistics
 
 ON = {"hoodie.metadata.enable": "true", "hoodie.enable.data.skipping": "true"}
@@ -63,6 +70,26 @@ def test_apache_hudi_reads_by_it_and_both_continue_with_it(kind: Kind, reference
     check_statistics(storage)
 
 
+@pytest.mark.parametrize("version", slow_cases([9, 8, 6], [9]))
+def test_records_are_those_of_apache_hudi_byte_for_byte(version: int, reference: ReferenceHudi, tmp_path: Path) -> None:
+    """In tables of each version: hudi-rs reads no metadata table whose log files have records of two schemas."""
+    options = ON | {"hoodie.metadata.index.column.stats.enable": "true"}
+    kind = Kind("t", version=version, options=options)
+    kind.reference_writes(reference, tmp_path, "upsert", trips(0, 5))
+    encoder, count = RecordEncoder(version), 0
+    for log in (tmp_path / ".hoodie/metadata").rglob(".*.log.[0-9]_*[0-9]"):
+        data = log.read_bytes()
+        for block in scan_blocks(io.BytesIO(data), log.name, len(data)):
+            if block.type is BlockType.HFILE:
+                content = read_content(io.BytesIO(data), block)
+                assert block.header.schema_json == encoder.file_schema
+                decoder = RecordDecoder(encoder.file_schema, log.name)
+                values = [value for _, value in HFileReader(io.BytesIO(content), len(content)).entries()]
+                assert [encoder.encode(decoder.decode(value)) for value in values] == values
+                count += len(values)
+    assert count > 20
+
+
 def test_apache_hudi_filters_by_its_statistics(reference: ReferenceHudi, tmp_path: Path) -> None:
     kind, path = KINDS[0], tmp_path / "t"
     kind.create(path).upsert(trips(0, 12))
@@ -95,6 +122,7 @@ import os, signal, sys
 import pyhudi.txn.commit_sequence as commit_sequence
 from pyhudi import HudiTable
 from tests.interop.rows import trips
+from tests.slow_cases import slow_cases
 
 tell = commit_sequence.record_commit
 commit_sequence.record_commit = lambda *args: (tell(*args), os.kill(os.getpid(), signal.SIGKILL))

@@ -138,20 +138,25 @@ def test_changed_byte_of_any_file_gives_records_or_a_typed_error(storage, data) 
 
 
 def test_every_record_of_the_fixtures_is_encoded_to_the_same_bytes(fixture_table) -> None:
-    """But for the file name that compactions of Apache Hudi put into the meta fields."""
-    count = 0
+    """But for the file name that compactions of Apache Hudi put into the meta fields, and fields that releases before 1.2 did not have."""
+    count, same = 0, 0
     by_0_15 = "metadata_tables/hudi_0_15_0_v6"
     for name in ("cow/v9_txns_simple_meta", "mor/avro/v8_trips_8i3u1d", "cow/v9_timebasedkeygen_epochmillis", by_0_15):
         for path in (fixture_table(name) / FOLDER).rglob("*.hfile"):
             data = path.read_bytes()
             file = HFileReader(io.BytesIO(data), len(data))
             schema = file.info["schema"].decode()
-            encoder = next(encoder for encoder in (ENCODER, RecordEncoder(8), RecordEncoder(6)) if encoder.file_schema == schema)
             for _, value in file.entries():
                 plain = value if value[4] == 0 else bytes(5) + value.partition(path.name.encode())[2]
-                assert encoder.encode(RecordDecoder(schema, "it").decode(value)) == plain
-                count += 1
-    assert count > 300
+                record = RecordDecoder(schema, "it").decode(value)
+                encoded = ENCODER.encode(record)
+                assert (
+                    encoded == plain
+                    if schema == ENCODER.file_schema
+                    else RecordDecoder(ENCODER.file_schema, "it").decode(encoded) == record
+                )
+                count, same = count + 1, same + (encoded == plain)
+    assert count > same > 100
 
 
 def test_damaged_block_of_a_committed_log_file_is_refused(storage) -> None:

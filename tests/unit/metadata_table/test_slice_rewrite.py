@@ -27,8 +27,9 @@ from pyhudi.metadata_table.write import hfile_base_writer
 from pyhudi.spec.files.delete_record import COMMIT_TIME_DELETE, DeletedKeys
 from pyhudi.spec.files.log_block import BlockHeader, BlockType, LogBlock
 from pyhudi.storage.memory_storage import MemoryStorage
+from tests.unit.metadata_table.older_encoder import older_encoder
 
-ENCODER, OLD_ENCODER = RecordEncoder(9), RecordEncoder(6)
+ENCODER, OLD_ENCODER = RecordEncoder(9), older_encoder()
 SECONDARY = "secondary_index_x"
 FILE_IDS = ("11111111-1111-1111-1111-111111111111-0", "a file id of Flink's")
 _Log = Mapping[str, MetadataRecord | None]

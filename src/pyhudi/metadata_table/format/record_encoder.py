@@ -42,7 +42,6 @@ _NAME_BYTES = prefix_length(_NAME.encode())
 #: Entries of a list of files of which one has that name: their number, the name, no bytes, not deleted.
 _ONE_FILE = write_varint(1) + _NAME_BYTES + b"\x00\x00"
 _REMOVED, _REMOVED_BYTES = FileEntry(0, is_deleted=True), b"\x00\x01"
-_SCHEMAS = {TableVersion.SIX: "HoodieMetadataRecordV6", TableVersion.EIGHT: "HoodieMetadataRecordV8"}
 
 
 class RecordEncoder:
@@ -53,7 +52,7 @@ class RecordEncoder:
 
     def __init__(self, version: int) -> None:
         self._has_types = version >= TableVersion.NINE
-        self.schema = schema_text(_SCHEMAS.get(TableVersion(version), "HoodieMetadataRecord"))
+        self.schema = schema_text("HoodieMetadataRecord")
         self.file_schema = _file_schema(self.schema)
         self._parsed = parse_avro_schema(self.file_schema)
         self._known: dict[MetadataRecord, bytes] = {}

@@ -37,8 +37,6 @@ class StatsEncoder:
         at = next(index for index, field in enumerate(fields) if field["name"] == _STATS)
         stats = {field["name"]: field["type"] for field in fields[at]["type"][1]["fields"]}
         self._has_types = has_types
-        self._is_tight_known = "isTightBound" in stats
-        self._is_type_known = "valueType" in stats
         #: The kinds of content that come after the statistics are not there.
         self._behind = _NONE * (len(fields) - at - 1)
         self._branches: dict[str, tuple[bytes, Callable[[Any], bytes]]] = {
@@ -55,10 +53,7 @@ class StatsEncoder:
             return None
         counts = (stats.value_count, stats.null_count, stats.total_size, stats.total_uncompressed_size)
         parts = [low, high, *(_NONE if count is None else _SOME + write_varint(count) for count in counts), _FLAGS[stats.is_deleted]]
-        if self._is_tight_known:
-            parts.append(_FLAGS[stats.is_tight_bound])
-        if self._is_type_known:
-            parts.append(_type_of(stats) if with_type and not stats.is_deleted else _NONE)
+        parts += [_FLAGS[stats.is_tight_bound], _type_of(stats) if with_type and not stats.is_deleted else _NONE]
         return b"".join((*parts, self._behind))
 
     def _bound(self, stats: ColumnStats, value: object, *, with_type: bool) -> bytes | None:
