@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyhudi.codec.parquet.spliced_file import ParquetSource
+from pyhudi.codec.parquet.copied_source import ParquetSource
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.base_file import stored_groups
 from pyhudi.kernels.base_file.page_rows import PageRows

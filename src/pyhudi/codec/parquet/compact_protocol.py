@@ -28,10 +28,10 @@ LIST: Final = 9
 SET: Final = 10
 MAP: Final = 11
 STRUCT: Final = 12
-_WHOLE: Final = (I16, I32, I64)
+WHOLE: Final = (I16, I32, I64)
 _DOUBLE_FORMAT: Final = struct.Struct("<d")
 #: Structs within structs: Parquet's own metadata has less than ten levels.
-_DEPTH_MAX: Final = 32
+DEPTH_MAX: Final = 32
 _UNSIGNED: Final = 0xFFFFFFFFFFFFFFFF
 
 Value: TypeAlias = Union[bool, int, float, bytes, "ThriftList", "ThriftMap", "ThriftStruct"]
@@ -76,7 +76,7 @@ def read_struct(data: Buffer, what: str, at: int = 0, *, after: int = 0) -> tupl
         ({1: (5, 1)}, 3)
     """
     try:
-        fields, end = _read_struct(data, at, 0, after)
+        fields, end = read_fields(data, at, 0, after)
     except IndexError:
         raise CorruptTableError(f"{what} ends within a struct of Thrift that begins at byte {at}") from None
     except ValueError as error:
@@ -84,22 +84,22 @@ def read_struct(data: Buffer, what: str, at: int = 0, *, after: int = 0) -> tupl
     return fields, end - at
 
 
-def write_struct(fields: ThriftStruct) -> bytes:
-    """Return a struct as bytes.
+def write_struct(fields: ThriftStruct, *, after: int = 0) -> bytes:
+    """Return a struct as bytes, or those of its fields behind the field `after`. A struct within may be given as its bytes.
 
     Example:
         >>> write_struct({1: (I32, 1)}).hex()
         '150200'
     """
     out = bytearray()
-    _write_struct(out, fields)
+    _write_struct(out, fields, after)
     return bytes(out)
 
 
-def _read_struct(data: Buffer, at: int, depth: int, number: int = 0) -> tuple[ThriftStruct, int]:
+def read_fields(data: Buffer, at: int, depth: int, number: int = 0) -> tuple[ThriftStruct, int]:
     """Return a struct, and the offset after it; all readers raise IndexError at the end of the bytes, ValueError says what is wrong."""
-    if depth > _DEPTH_MAX:
-        raise ValueError(f"structs more than {_DEPTH_MAX} levels deep at {at}")
+    if depth > DEPTH_MAX:
+        raise ValueError(f"structs more than {DEPTH_MAX} levels deep at {at}")
     fields: ThriftStruct = {}
     while header := data[at]:
         at += 1
@@ -108,7 +108,7 @@ def _read_struct(data: Buffer, at: int, depth: int, number: int = 0) -> tuple[Th
             number += header >> 4
         else:
             number, at = read_varint(data, at)
-        if kind in _WHOLE:
+        if kind in WHOLE:
             value = data[at]
             if value < 0x80:
                 fields[number] = kind, (value >> 1) ^ -(value & 1)
@@ -119,20 +119,21 @@ def _read_struct(data: Buffer, at: int, depth: int, number: int = 0) -> tuple[Th
         elif kind in (TRUE, FALSE):
             fields[number] = TRUE, kind == TRUE
         else:
-            other, at = _read_value(data, at, kind, depth)
+            other, at = read_value(data, at, kind, depth)
             fields[number] = kind, other
     return fields, at + 1
 
 
-def _read_value(data: Buffer, at: int, kind: int, depth: int) -> tuple[Value, int]:
+def read_value(data: Buffer, at: int, kind: int, depth: int) -> tuple[Value, int]:
+    """Return the value of a type at an offset, and the offset after it; errors as in `read_fields`."""
     if kind == BINARY:
         length, at = read_unsigned(data, at)
         return _taken(data, at, length), at + length
     if kind == STRUCT:
-        return _read_struct(data, at, depth + 1)
+        return read_fields(data, at, depth + 1)
     if kind in (LIST, SET):
         return _read_list(data, at, depth + 1)
-    if kind in _WHOLE:
+    if kind in WHOLE:
         return read_varint(data, at)
     if kind == MAP:
         return _read_map(data, at, depth + 1)
@@ -155,15 +156,21 @@ def _taken(data: Buffer, at: int, length: int) -> bytes:
     return bytes(data[at : at + length])
 
 
-def _read_list(data: Buffer, at: int, depth: int) -> tuple[ThriftList, int]:
+def list_header(data: Buffer, at: int) -> tuple[int, int, int]:
+    """Return how many items the list at an offset has, their type, and the offset of the first; errors as in `read_fields`."""
     header, at = data[at], at + 1
-    count, kind = header >> 4, header & 0x0F
+    count = header >> 4
     if count == 15:
         count, at = read_unsigned(data, at)
         _check_count(data, at, count)
+    return count, header & 0x0F, at
+
+
+def _read_list(data: Buffer, at: int, depth: int) -> tuple[ThriftList, int]:
+    count, kind, at = list_header(data, at)
     items: list[Value] = []
     for _ in range(count):
-        item, at = _read_value(data, at, kind, depth)
+        item, at = read_value(data, at, kind, depth)
         items.append(item)
     return ThriftList(kind, items), at
 
@@ -176,8 +183,8 @@ def _read_map(data: Buffer, at: int, depth: int) -> tuple[ThriftMap, int]:
     kinds, at = data[at], at + 1
     entries: list[tuple[Value, Value]] = []
     for _ in range(count):
-        key, at = _read_value(data, at, kinds >> 4, depth)
-        value, at = _read_value(data, at, kinds & 0x0F, depth)
+        key, at = read_value(data, at, kinds >> 4, depth)
+        value, at = read_value(data, at, kinds & 0x0F, depth)
         entries.append((key, value))
     return ThriftMap(kinds >> 4, kinds & 0x0F, entries), at
 
@@ -188,8 +195,7 @@ def _check_count(data: Buffer, at: int, count: int) -> None:
         raise ValueError(f"{count} items at {at}, where {len(data) - at} bytes are left")
 
 
-def _write_struct(out: bytearray, fields: ThriftStruct) -> None:
-    last = 0
+def _write_struct(out: bytearray, fields: ThriftStruct, last: int = 0) -> None:
     for number in sorted(fields):
         kind, value = fields[number]
         header = (TRUE if value else FALSE) if kind == TRUE else kind
@@ -208,12 +214,13 @@ def _write_value(out: bytearray, kind: int, value: Value) -> None:
     if isinstance(value, bool):
         out.append(TRUE if value else FALSE)
     elif isinstance(value, int):
-        if kind in _WHOLE:
+        if kind in WHOLE:
             _write_number(out, value)
         else:
             out.append(value & 0xFF)
     elif isinstance(value, bytes):
-        _write_unsigned(out, len(value))
+        if kind != STRUCT:
+            _write_unsigned(out, len(value))
         out += value
     elif isinstance(value, dict):
         _write_struct(out, value)

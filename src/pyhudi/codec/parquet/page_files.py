@@ -6,7 +6,7 @@ are served: their values are rows, so that pages begin and end with rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -76,6 +76,18 @@ def footer_length(tail: Buffer, what: str) -> int:
     if tail[-4:] != MAGIC:
         raise CorruptTableError(f"{what} does not end as a Parquet file")
     return int.from_bytes(tail[-TAIL_BYTES:-4], "little")
+
+
+def footer_bytes(read: Callable[[int, int], Buffer], size: int, what: str) -> Buffer:
+    """Return the footer of a file of `size` bytes, read by `read(offset, length)`.
+
+    Raises:
+        CorruptTableError: it has none.
+    """
+    length = footer_length(read(max(0, size - TAIL_BYTES), min(size, TAIL_BYTES)), what)
+    if length + TAIL_BYTES > size:
+        raise CorruptTableError(f"{what} has a footer longer than itself")
+    return read(size - TAIL_BYTES - length, length)
 
 
 def flat_columns(footer: ThriftStruct) -> dict[str, Column]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from pyhudi.codec.bloom_codec import BloomType
+from pyhudi.codec.varint import Buffer
 from pyhudi.errors import OptionError
 from pyhudi.keygen.key_generator_protocol import KeyFields
 from pyhudi.markers.marker_route import DIRECT_MARKERS, MarkerRoute
@@ -50,8 +51,8 @@ CONSTANT_TYPE = pa.dictionary(pa.int32(), pa.string())
 CONSTANT_COLUMNS = (COMMIT_TIME, PARTITION_PATH, FILE_NAME)
 
 
-def footer_crc(entries: Mapping[str, str]) -> str:
-    """Return the checksum of Hudi's entries in a footer, as eight hexadecimal digits.
+def footer_crc(entries: Mapping[str, str | Buffer]) -> str:
+    """Return the checksum of Hudi's entries in a footer, which are text or its bytes, as eight hexadecimal digits.
 
     Example:
         >>> footer_crc({"hoodie_min_record_key": "a"}), footer_crc({"hoodie_min_record_key": "b"})
@@ -61,7 +62,7 @@ def footer_crc(entries: Mapping[str, str]) -> str:
     for name in _CHECKED_ENTRIES:
         if name in entries:
             for part in (f"{name}=", entries[name], "\n"):  # not joined: a filter may have half a megabyte
-                crc = zlib.crc32(part.encode(), crc)
+                crc = zlib.crc32(part.encode() if isinstance(part, str) else part, crc)
     return f"{crc:08x}"
 
 

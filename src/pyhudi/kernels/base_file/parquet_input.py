@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from pyhudi.codec.varint import Buffer
 from pyhudi.errors import CorruptTableError, HudiError
 from pyhudi.kernels.base_file.base_file import FOOTER_CRC, footer_crc
 
@@ -81,18 +82,22 @@ def footer_entries(file: pq.ParquetFile | ds.ParquetFileFragment, storage: Stora
     Raises:
         CorruptTableError: they are not what their checksum says.
     """
-    return checked_entries({key.decode(): value.decode() for key, value in (file.metadata.metadata or {}).items()}, storage, path)
+    entries = {key.decode(): value.decode() for key, value in (file.metadata.metadata or {}).items()}
+    check_entries(entries, storage, path)
+    return entries
 
 
-def checked_entries(entries: dict[str, str], storage: Storage, path: str) -> dict[str, str]:
-    """Return the key-value entries of the footer of the file `path`, which have been read.
+def check_entries(entries: Mapping[str, str | Buffer], storage: Storage, path: str) -> None:
+    """Compare the key-value entries of the footer of the file `path`, which have been read, with their checksum.
 
     Raises:
-        CorruptTableError: they are not what their checksum says.
+        CorruptTableError: they are not what it says.
     """
-    if FOOTER_CRC in entries and entries[FOOTER_CRC] != footer_crc(entries):
+    if FOOTER_CRC not in entries:
+        return
+    crc = footer_crc(entries)
+    if entries[FOOTER_CRC] not in (crc, crc.encode()):
         raise CorruptTableError(
             f"File '{path}' of the table at {storage.uri} is damaged: the entries of its footer, such as bloom filter and key range, do"
             " not have the checksum that was written with them. Restore the file from a copy."
         )
-    return entries

@@ -13,7 +13,7 @@ from typing import BinaryIO, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pyhudi.codec.parquet.spliced_file import ParquetSource
+from pyhudi.codec.parquet.copied_source import ParquetSource
 from pyhudi.kernels.arrays.leaf_columns import columns_with_statistics, dictionary_columns
 from pyhudi.kernels.base_file.base_file import PARQUET_CODECS, WriterSettings
 

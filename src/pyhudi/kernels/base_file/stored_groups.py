@@ -11,14 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pyhudi.cache import cached_property
+from pyhudi.codec.parquet.copied_source import CODECS, ParquetSource
 from pyhudi.codec.parquet.footer_reader import FooterReader
-from pyhudi.codec.parquet.spliced_file import CODECS, ParquetSource, footer_bytes
 from pyhudi.codec.varint import Buffer
 from pyhudi.errors import CorruptTableError
 from pyhudi.kernels.base_file.base_file import FOOTER_MAX_KEY, FOOTER_MIN_KEY, RecordContext, WriterSettings
 from pyhudi.kernels.base_file.file_rows import FileRows, scan
 from pyhudi.kernels.base_file.iter_rows import NO_CONSTANTS, row_query
-from pyhudi.kernels.base_file.parquet_input import checked_entries, corrupt_as_error, open_parquet
+from pyhudi.kernels.base_file.parquet_input import check_entries, corrupt_as_error, open_parquet
 from pyhudi.kernels.base_file.parquet_output import encoded
 from pyhudi.kernels.base_file.schema_projection import alignment
 from pyhudi.schema.meta_columns import COMMIT_SEQNO, COMMIT_TIME, META_FIELDS, RECORD_KEY
@@ -80,9 +80,12 @@ class StoredGroups:
         Raises:
             CorruptTableError: the entries of the footer are damaged.
         """
-        entries = checked_entries(self.source.entries(), self.storage, self._path)
-        least, greatest = entries.get(FOOTER_MIN_KEY), entries.get(FOOTER_MAX_KEY)
-        return None if least is None or greatest is None else (least, greatest)
+        entries = self.source.entries()
+        check_entries(entries, self.storage, self._path)
+        if FOOTER_MIN_KEY not in entries or FOOTER_MAX_KEY not in entries:
+            return None
+        with corrupt_as_error(self.storage, self._path):
+            return str(entries[FOOTER_MIN_KEY], "utf-8"), str(entries[FOOTER_MAX_KEY], "utf-8")
 
     def keys(self, number: int) -> pa.ChunkedArray:
         """Return the record keys of a row group."""
@@ -164,7 +167,6 @@ def copied_schema(storage: Storage, path: str, footers: FooterReader) -> Hashabl
     Raises:
         CorruptTableError: the file is damaged or missing.
     """
-    what = _named(storage, path)
     with corrupt_as_error(storage, path), storage.open_input(path) as stream:
         size = stream.seek(0, os.SEEK_END)
 
@@ -172,7 +174,7 @@ def copied_schema(storage: Storage, path: str, footers: FooterReader) -> Hashabl
             stream.seek(offset)
             return stream.read(length)
 
-        return footers.identity(footer_bytes(read, size, what), f"the footer of {what}")
+        return footers.identity(read, size, _named(storage, path))
 
 
 def _named(storage: Storage, path: str) -> str:

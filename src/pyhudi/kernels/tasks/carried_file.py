@@ -19,7 +19,7 @@ from pyhudi.spec.actions.commit import WriteStat
 from pyhudi.spec.files.marker import MarkerType
 
 if TYPE_CHECKING:
-    from pyhudi.codec.parquet.spliced_file import ParquetSource
+    from pyhudi.codec.parquet.copied_source import ParquetSource
     from pyhudi.kernels.base_file.stored_groups import StoredGroups
     from pyhudi.storage.storage_protocol import Storage
 

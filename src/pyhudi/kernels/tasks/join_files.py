@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from pyhudi.codec.parquet.copied_source import GROUPS_MAX, ParquetSource
 from pyhudi.codec.parquet.footer_reader import FooterReader
-from pyhudi.codec.parquet.spliced_file import GROUPS_MAX, ParquetSource
 from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.parquet_output import encoded
 from pyhudi.kernels.base_file.partition_folder import ensure_partition

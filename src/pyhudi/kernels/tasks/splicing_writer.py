@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 import pyarrow as pa
 
-from pyhudi.codec.parquet.spliced_file import ParquetSource, SplicedFile
+from pyhudi.codec.parquet.copied_source import ParquetSource
+from pyhudi.codec.parquet.spliced_file import SplicedFile
 from pyhudi.kernels.base_file.base_file import RecordContext, WriterSettings
 from pyhudi.kernels.base_file.base_file_writer import BaseFileWriter
 from pyhudi.kernels.base_file.bloom_columns import KeyFilter
@@ -19,6 +20,9 @@ from pyhudi.kernels.base_file.meta_column_writer import constant
 from pyhudi.kernels.base_file.parquet_output import encoded
 from pyhudi.kernels.base_file.stored_groups import StoredGroups, read_keys
 from pyhudi.schema.meta_columns import FILE_NAME
+
+#: Row groups of one write have one or two numbers of rows.
+_NAMES_MAX: Final = 16
 
 
 class CopyingFileWriter(BaseFileWriter):
@@ -40,19 +44,22 @@ class CopyingFileWriter(BaseFileWriter):
         super().__init__(output, context, replace(settings, row_group_bytes=settings.row_group_bytes * 5 // 4), keys)
         self._file = SplicedFile(output, template)
         self._file_name = file_name
+        self._name_column = None if context.virtual_key is not None else template.column_number(FILE_NAME)
         self._names: dict[int, ParquetSource] = {}
 
     def _copy(self, stored: StoredGroups, number: int) -> None:
         if self._waiting:
             self._write_group(whole=False)
-        column = None if self._context.virtual_key is not None else stored.source.column_number(FILE_NAME)
+        column = self._name_column
         self._file.add_group(stored.source, number, {} if column is None else {column: self._file_names(stored.rows[number])})
 
     def _file_names(self, rows: int) -> ParquetSource:
-        """Return the column with the name of the file for so many rows; the next row group often has as many."""
+        """Return the column with the name of the file for so many rows; other row groups often have as many."""
         if rows not in self._names:
             names = pa.Table.from_arrays([constant(self._file_name, rows)], schema=pa.schema([self._schema.field(FILE_NAME)]))
-            self._names = {rows: encoded(names, self._settings)}
+            if len(self._names) == _NAMES_MAX:
+                self._names.clear()
+            self._names[rows] = encoded(names, self._settings)
         return self._names[rows]
 
     def _finish(self) -> None:
