@@ -13,6 +13,7 @@ CLOCKS_AND_IDS = {
     "pyhudi.timeline.clock": "the system clock",
     "pyhudi.txn.ids": "ids of new files and writes",
     "pyhudi.locks.holder": "ids of holders of locks",
+    "pyhudi.storage.remote.repeated_requests": "ids of requests that create a file",
 }
 OPENS_FILES = {"storage", "examples", "cli"}
 STARTS_PROCESSES = {"pyhudi.examples.change_data": "pyhudi's own command line"}

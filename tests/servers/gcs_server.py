@@ -31,6 +31,7 @@ class StoredObject:
     generation: int
     data: bytes
     modified: datetime
+    metadata: dict[str, str]
 
     @property
     def headers(self) -> dict[str, str]:
@@ -38,6 +39,7 @@ class StoredObject:
             "ETag": f'"{hashlib.md5(self.data).hexdigest()}"',
             "x-goog-generation": str(self.generation),
             "Last-Modified": email.utils.format_datetime(self.modified, usegmt=True),
+            **self.metadata,
         }
 
 
@@ -51,13 +53,13 @@ class Bucket:
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1_000_000))
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def write(self, name: str, data: bytes, expected: int | None) -> StoredObject | None:
+    def write(self, name: str, data: bytes, expected: int | None, metadata: dict[str, str] | None = None) -> StoredObject | None:
         """Write an object if its generation is the expected one, 0 for none at all; None if it is another."""
         with self.lock:
             present = self.objects.get(name)
             if expected is not None and expected != (present.generation if present else 0):
                 return None
-            self.objects[name] = StoredObject(next(self.numbers), data, datetime.now(UTC))
+            self.objects[name] = StoredObject(next(self.numbers), data, datetime.now(UTC), metadata or {})
             return self.objects[name]
 
     def page(self, prefix: str, delimiter: str, after: str, limit: int) -> tuple[list[tuple[str, StoredObject]], list[str], str | None]:
@@ -180,7 +182,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.answer(200, headers={"ETag": f'"{query["partNumber"]}"'})
             return
         expected = self.headers.get(_GENERATION)
-        written = bucket.write(name, data, None if expected is None else int(expected))
+        metadata = {key: value for key, value in self.headers.items() if key.lower().startswith("x-goog-meta-")}
+        written = bucket.write(name, data, None if expected is None else int(expected), metadata)
         if written is None:
             self.refuse(412, "PreconditionFailed")
         else:

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -64,6 +65,23 @@ def test_server_decides_who_holds_the_lock(store: Store) -> None:
     assert replaced is not None
     assert one.write(b"3", created) is None
     assert one.read() == (b"2", replaced)
+
+
+def test_object_that_was_created_without_an_answer_is_known_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = f"created/{next(_NUMBERS)}"
+    one, two = _open(store, path), _open(store, path)
+    put = cloud_client.obstore_functions().put
+
+    class Repeating(CountingObstore):
+        def put(self, *arguments: Any, **named: Any) -> Any:
+            put(*arguments, **named)
+            return put(*arguments, **named)
+
+    two.create("theirs", b"")
+    monkeypatch.setattr(cloud_client, "obstore_functions", Repeating)
+    one.create("mine", b"")
+    with pytest.raises(AlreadyExistsError):
+        one.create("theirs", b"")
 
 
 _HOLDER = """

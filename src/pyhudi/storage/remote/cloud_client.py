@@ -71,9 +71,9 @@ def _open(url: str, options: tuple[tuple[str, Any], ...]) -> Any:
         return store.from_url(f"{served}://{rest}", config=settings or None, client_options=client, retry_config=_RETRIES)
     except Exception as error:  # obstore's own classes
         if type(error).__name__ in ("UnknownConfigurationKeyError", "ValueError", "InvalidPathError"):
-            raise OptionError(f"'{url}' cannot be opened with these storage options: {_first_line(error)}") from error
+            raise OptionError(f"'{url}' cannot be opened with these storage options: {first_line(error)}") from error
         raise StorageError(
-            f"the storage of table {url} cannot be opened, which says nothing about the table in it: {_first_line(error)}"
+            f"the storage of table {url} cannot be opened, which says nothing about the table in it: {first_line(error)}"
         ) from error
 
 
@@ -117,14 +117,14 @@ def _no_bucket(url: str, path: str) -> StorageError:
     )
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
     """Return what an error of obstore says without the structure of Rust that follows."""
     return str(error).partition("\n\nDebug source")[0].strip()[:1000]
 
 
 def _explanation(error: Exception) -> str:
     """Return what an error says and what to do; that a machine has no role is no failure of the address that was asked for it."""
-    text = _first_line(error)
+    text = first_line(error)
     if any(host in text for host in _INSTANCE_METADATA):
         advice = "no credentials were found: give them as storage options or in the environment, or add the option 'anon': True"
         return f"{advice} (this machine was asked for its role: {text})"

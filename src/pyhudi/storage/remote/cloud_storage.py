@@ -20,6 +20,7 @@ from pyhudi.storage.remote.external_lock import check_lock_file, lock_outside
 from pyhudi.storage.remote.object_cache import SMALL_BYTES, ObjectKey, cache_content, object_key
 from pyhudi.storage.remote.object_listing import ListedObject, followers
 from pyhudi.storage.remote.ranged_input import RangedInput
+from pyhudi.storage.remote.repeated_requests import call_store, put_object, repeated
 from pyhudi.storage.remote.stored_object import StoredObject
 from pyhudi.storage.storage_paths import split_file_path, split_path
 from pyhudi.storage.storage_protocol import FileStatus, HeldLock, changed_meanwhile, names_of_files
@@ -54,7 +55,7 @@ class CloudStorage:
         split_path(path)
         try:
             with store_errors(self.url, path):
-                answer = cloud_client.obstore_functions().list_with_delimiter(self.store, path or None)
+                answer = call_store("list_with_delimiter", self.store, path or None)
         except FileNotFoundError:  # a local folder of tests; stores have no folders
             return []
         files = [_status(entry) for entry in answer["objects"] if entry["path"] != path]
@@ -70,18 +71,18 @@ class CloudStorage:
         try:
             if path:
                 with store_errors(self.url, path):
-                    return _status(cloud_client.obstore_functions().head(self.store, path))
+                    return _status(call_store("head", self.store, path))
         except FileNotFoundError:
             pass
         with store_errors(self.url, path):
-            below = next(iter(cloud_client.obstore_functions().list(self.store, path or None, chunk_size=1)), None)
+            below = repeated(lambda: next(iter(cloud_client.obstore_functions().list(self.store, path or None, chunk_size=1)), None))
         return FileStatus(path, 0, 0, is_dir=True) if below else None
 
     def read(self, path: str, *, max_bytes: int | None = None) -> bytes:
         """Return a whole file; see the protocol."""
         split_file_path(path)
         with store_errors(self.url, path):
-            answer = cloud_client.obstore_functions().get(self.store, path)
+            answer = call_store("get", self.store, path)
             if max_bytes is not None and answer.meta["size"] > max_bytes:
                 raise CorruptTableError(f"file '{path}' of table {self.uri} is longer than {max_bytes} bytes")
             data = bytes(answer.bytes())
@@ -108,7 +109,7 @@ class CloudStorage:
     def create(self, path: str, data: bytes) -> None:
         """Create a small file exclusively and whole; see the protocol."""
         split_file_path(path)
-        self._put(path, data, len(data), mode="create")
+        self._put(path, data, len(data), is_new=True)
 
     def replace(self, path: str, data: bytes, *, expected: bytes | None = None) -> None:
         """Put a small file in place of whatever has that name, or of the expected content alone, which the store decides."""
@@ -133,7 +134,7 @@ class CloudStorage:
             StorageError: the store does not answer, or refuses.
         """
         with store_errors(self.url, path):
-            answer = cloud_client.obstore_functions().get(self.store, path)
+            answer = call_store("get", self.store, path)
             return bytes(answer.bytes()), answer.meta["e_tag"], answer.meta.get("version")
 
     def replace_version(self, path: str, data: bytes, e_tag: str | None, version: str | None) -> tuple[str | None, str | None] | None:
@@ -146,7 +147,7 @@ class CloudStorage:
         stated = {name: value for name, value in (("e_tag", e_tag), ("version", version)) if value is not None}
         try:
             with store_errors(self.url, path, writes=not stated):
-                answer = cloud_client.obstore_functions().put(self.store, path, data, mode=stated or "create", use_multipart=False)
+                answer = call_store("put", self.store, path, data, mode=stated or "create", use_multipart=False)
         except (AlreadyExistsError, FileNotFoundError):
             return None
         finally:
@@ -158,7 +159,7 @@ class CloudStorage:
         split_file_path(path)
         try:
             with store_errors(self.url, path):
-                cloud_client.obstore_functions().head(self.store, path)
+                call_store("head", self.store, path)
         except FileNotFoundError:
             return False
         return self.delete_objects([path])
@@ -174,7 +175,7 @@ class CloudStorage:
         """Delete objects that are there, by one request for a thousand of them; False when a single one was deleted meanwhile."""
         try:
             with store_errors(self.url, paths[0]):
-                cloud_client.obstore_functions().delete(self.store, paths[0] if len(paths) == 1 else list(paths))
+                call_store("delete", self.store, paths[0] if len(paths) == 1 else list(paths))
         except BaseException as error:
             self._note_unknown(*paths)
             if isinstance(error, FileNotFoundError) and len(paths) == 1:
@@ -226,19 +227,19 @@ class CloudStorage:
     def _send(self, path: str, source: BinaryIO, size: int) -> None:
         """Write a data file; one that needs several requests is not created exclusively, so its name is looked up before."""
         if size <= SMALL_BYTES:
-            self._put(path, source.read(), size, mode="create")
+            self._put(path, source.read(), size, is_new=True)
         elif size <= _ONE_PUT_BYTES:
-            self._put(path, source, size, mode="create")
+            self._put(path, source, size, is_new=True)
         elif self.stat(path) is not None:
             raise AlreadyExistsError(f"file '{path}' of table {self.uri} exists already")
         else:
-            self._put(path, source, size, use_multipart=True)
+            self._put(path, source, size)
 
-    def _put(self, path: str, source: bytes | BinaryIO, size: int, *, use_multipart: bool = False, **mode: str) -> None:
+    def _put(self, path: str, source: bytes | BinaryIO, size: int, *, is_new: bool = False) -> None:
         """Write an object; listings of the table then show it, and a small one need not be read again."""
         try:
             with store_errors(self.url, path, writes=True):
-                answer = cloud_client.obstore_functions().put(self.store, path, source, use_multipart=use_multipart, **mode)
+                answer = put_object(self.store, path, source, is_new=is_new)
         except BaseException:
             self._note_unknown(path)
             raise

@@ -15,6 +15,7 @@ from pyhudi.storage.remote.cloud_client import store_errors
 from pyhudi.storage.remote.cloud_storage import CloudStorage
 from pyhudi.storage.remote.object_cache import SMALL_BYTES, cached_content
 from pyhudi.storage.remote.object_listing import ListedObject, ObjectListing, followed, listing_of_page
+from pyhudi.storage.remote.repeated_requests import repeated
 from pyhudi.storage.storage_paths import split_file_path, split_path
 from pyhudi.storage.storage_protocol import FileStatus
 
@@ -100,9 +101,13 @@ class ListedStorage(CloudStorage):
 def first_pages(storage: CloudStorage, pages: int = 1) -> ObjectListing:
     """Return what one request, or so many, tell of the objects of a table."""
     with store_errors(storage.url, ""):
-        listed = iter(cloud_client.obstore_functions().list(storage.store, None, chunk_size=_PAGE))
-        entries = list(itertools.chain.from_iterable(itertools.islice(listed, pages)))
+        entries = repeated(lambda: _first_entries(storage, pages))
     return listing_of_page(((entry["path"], _listed(entry)) for entry in entries), is_last=len(entries) < pages * _PAGE)
+
+
+def _first_entries(storage: CloudStorage, pages: int) -> list[Any]:
+    listed = iter(cloud_client.obstore_functions().list(storage.store, None, chunk_size=_PAGE))
+    return list(itertools.chain.from_iterable(itertools.islice(listed, pages)))
 
 
 @contextlib.contextmanager

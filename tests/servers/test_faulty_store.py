@@ -1,0 +1,82 @@
+"""An S3 server that answers badly to each request of a write, a read and `health`, once each: nothing fails, and nothing is done twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+import pytest
+
+from pyhudi import HudiTable
+from pyhudi.errors import AlreadyExistsError
+from pyhudi.storage.remote import cloud_storage
+from pyhudi.storage.remote.cloud_storage import CloudStorage
+from tests.not_none import not_none
+from tests.servers.faulty_server import FaultyServer, faulty_server
+from tests.servers.java_server import free_port
+from tests.servers.s3_server import s3_server
+from tests.slow_cases import slow_cases
+
+SCHEMA = pa.schema({"id": pa.int64(), "v": pa.string()})
+FAULTS = ("500", "500-after", "503", "reset", "reset-after")
+#: Of writes alone: S3 asks so for a repetition of a conditional write.
+WRITES = "PUT"
+
+
+@pytest.fixture(scope="module")
+def direct(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    with s3_server(tmp_path_factory.mktemp("s3"), free_port()) as options:
+        yield options
+
+
+@pytest.fixture(scope="module")
+def server(direct: dict[str, str]) -> Iterator[FaultyServer]:
+    with faulty_server(not_none(urlsplit(direct["endpoint_url"]).port)) as one:
+        yield one
+
+
+def through(server: FaultyServer, direct: dict[str, str]) -> dict[str, str]:
+    return {**direct, "endpoint_url": f"http://127.0.0.1:{server.server_port}"}
+
+
+CASES = [(kind, fault) for kind in ("COPY_ON_WRITE", "MERGE_ON_READ") for fault in (*FAULTS, "409")]
+FAST = {("COPY_ON_WRITE", "500-after"), ("MERGE_ON_READ", "reset"), ("COPY_ON_WRITE", "409")}
+
+
+@pytest.mark.parametrize("case", slow_cases(CASES, set(CASES) - FAST), ids="-".join)
+def test_each_request_that_ends_badly_once_is_repeated(case: tuple[str, str], server: FaultyServer, direct: dict[str, str]) -> None:
+    kind, fault = case
+    url, options = f"s3://bucket/{kind.lower()}-{fault}", through(server, direct)
+    HudiTable.create(url, SCHEMA, name="t", keys=["id"], table_type=kind, storage_options=direct)
+    HudiTable.open(url, direct).upsert([{"id": 1, "v": "a"}])
+    server.once_each(fault, WRITES if fault == "409" else "GET HEAD PUT POST DELETE")
+    HudiTable.open(url, options).upsert([{"id": 2, "v": "b"}])
+    server.once_each(fault, WRITES if fault == "409" else "GET HEAD PUT POST DELETE")
+    assert sorted(HudiTable.open(url, options).to_arrow()["id"].to_pylist()) == [1, 2]
+    assert HudiTable.open(url, options).inspect.health().to_pylist() == []
+    assert HudiTable.open(url, direct).history().num_rows == 2
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_file_that_is_sent_in_parts_is_whole(
+    fault: str, server: FaultyServer, direct: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cloud_storage, "_ONE_PUT_BYTES", 1 << 20)
+    storage = CloudStorage(f"s3://bucket/parts-{fault}", tuple(through(server, direct).items()))
+    server.once_each(fault)
+    with storage.open_output("t") as sink:
+        sink.write(bytes(range(256)) * (12 << 12))
+    assert storage.read("t") == bytes(range(256)) * (12 << 12)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_file_of_another_writer_is_not_taken_for_ones_own(fault: str, server: FaultyServer, direct: dict[str, str]) -> None:
+    one, two = (CloudStorage(f"s3://bucket/files-{fault}", tuple(options.items())) for options in (direct, through(server, direct)))
+    one.create("t", b"")
+    server.once_each(fault)
+    with pytest.raises(AlreadyExistsError):
+        two.create("t", b"")
+    two.create("u", b"")
+    two.replace("u", b"2", expected=b"")
+    assert one.read("u") == b"2"
