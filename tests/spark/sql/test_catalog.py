@@ -45,6 +45,16 @@ def test_show_tblproperties_lists_what_was_stated_and_what_the_table_is(people):
     assert "does not have" in people("SHOW TBLPROPERTIES people ('nothing')")[0][1]
 
 
+@pytest.mark.parametrize("name", ["preCombineField", "orderingFields", "hoodie.datasource.write.precombine.field"])
+def test_ordering_fields_are_shown_under_their_name_and_the_stated_one(people, name):
+    """As Apache Hudi 1.2.0 shows them."""
+    people(f"CREATE TABLE ordered (id INT, ts INT) USING hudi TBLPROPERTIES (primaryKey = 'id', `{name}` = 'ts')")
+    listed = dict(people("SHOW TBLPROPERTIES ordered"))
+    assert (listed["orderingFields"], listed[name]) == ("ts", "ts")
+    assert people("SHOW TBLPROPERTIES ordered ('orderingFields')") == [("orderingFields", "ts")]
+    assert people(f"SHOW TBLPROPERTIES ordered ('{name}')") == [(name, "ts")]
+
+
 def test_table_that_is_registered_by_its_location_shows_type_and_keys(people):
     people(f"CREATE TABLE again USING hudi LOCATION '{people.folder}/people'")
     kind = "mor" if people.table("people").config.is_merge_on_read else "cow"

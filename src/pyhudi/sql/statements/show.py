@@ -10,7 +10,6 @@ from pyhudi.read.snapshot.snapshot import open_snapshot
 from pyhudi.spark.catalog import catalog_table
 from pyhudi.spark.jvm import jvm
 from pyhudi.spec.files import partition_path
-from pyhudi.spec.options import merge_options
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.text.tokens import text_literal
@@ -48,7 +47,8 @@ def show_partitions(statement: Statement) -> DataFrame | None:
 def show_properties(statement: Statement) -> DataFrame | None:
     """Run a SHOW TBLPROPERTIES on a Hudi table, also one that is named by its path; None when the name is not a Hudi table.
 
-    Type, keys and version are those that the table has, whether its entry in the catalog states them or not.
+    Type, keys, ordering fields and version are those that the table has, whether its entry in the catalog states them or not, and under
+    their names of SQL, next to another name by which the entry states them.
     """
     entry = statement.hudi_table()
     if entry is None:
@@ -57,12 +57,11 @@ def show_properties(statement: Statement) -> DataFrame | None:
     of_table = {**properties_of(config), "hoodie.table.version": str(config.version)}
     key = jvm.value_of(statement.plan.propertyKey())
     if key is not None:
-        known = merge_options(of_table, entry.properties)
-        if key not in of_table or key not in known:
+        if key not in of_table:
             return None  # Spark's own answer
-        return statement.rows(["key", "value"], [[text_literal(key), text_literal(known[key])]])
+        return statement.rows(["key", "value"], [[text_literal(key), text_literal(entry.properties.get(key, of_table[key]))]])
     stated = {} if catalog_table.is_path((entry.database, entry.name.strip("`"))) else _stated(statement)
-    listed = sorted(merge_options(of_table, stated).items())
+    listed = sorted({**of_table, **stated}.items())
     return statement.rows(["key", "value"], [[text_literal(key), text_literal(value)] for key, value in listed])
 
 
