@@ -1,4 +1,4 @@
-"""Base files whose row groups were copied as bytes: Apache Hudi (which reads by the page index) and DuckDB read the same rows."""
+"""Base files whose row groups were copied as bytes: Apache Hudi (which reads by the page index), hudi-rs and DuckDB read the same rows."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hudi import HudiTableBuilder
 
 from pyhudi import HudiTable
 from pyhudi.kernels.base_file import stored_groups
@@ -15,6 +16,9 @@ from tests.interop.reference import ReferenceHudi
 
 ROWS = 60_000
 OPTIONS = {"hoodie.parquet.block.size": "400000"}
+STREAM_COPY = {
+    "hoodie.clustering.plan.strategy.class": "org.apache.hudi.client.clustering.plan.strategy.SparkStreamCopyClusteringPlanStrategy"
+}
 
 
 def rows_of(ids: list[int], version: int) -> pa.Table:
@@ -61,3 +65,36 @@ def test_a_file_of_copied_row_groups_is_read_and_rewritten_by_apache_hudi(
         1_000_007,
         2_050_000,
     ]
+
+
+@pytest.mark.parametrize("writer", ["pyhudi", "apache_hudi"])
+def test_files_joined_by_stream_copy_are_read_and_rewritten_by_apache_hudi(writer: str, tmp_path: Path, reference: ReferenceHudi) -> None:
+    path = tmp_path / "t"
+    parts = [rows_of([*range(first, first + 400)], 0).drop_columns("tags") for first in range(0, 1_200, 400)]
+    small = {"hoodie.parquet.small.file.limit": "0", "hoodie.clean.automatic": "false"}
+    if writer == "pyhudi":
+        HudiTable.create(path, parts[0].schema, name="t", keys=["id"])
+    for number, part in enumerate(parts):
+        if writer == "pyhudi":
+            HudiTable.open(path).bulk_insert(part, options=small)
+        else:
+            options = small | {"hoodie.table.name": "t", "hoodie.datasource.write.recordkey.field": "id"}
+            bulk = {"hoodie.datasource.write.operation": "bulk_insert", "hoodie.bulkinsert.shuffle.parallelism": "1"}
+            reference.write(path, part, options=options | bulk, mode="append" if number else "overwrite")
+    table = HudiTable.open(path)
+    (done,) = table.services.cluster(options=STREAM_COPY)
+    assert (done.rows, done.files_written) == (1_200, 1)
+    file = newest_file(path)
+    assert pq.read_metadata(file).num_row_groups == len(parts)
+    expected = table.to_arrow(columns=["id", "v", "n"]).sort_by("id").to_pylist()
+    assert len(expected) == 1_200
+    assert reference.read(path).select(["id", "v", "n"]).sort_by("id").to_pylist() == expected
+    by_rust = pa.Table.from_batches(HudiTableBuilder.from_base_uri(str(path)).build().read())
+    assert by_rust.select(["id", "v", "n"]).sort_by("id").to_pylist() == expected
+    assert duckdb.sql(f"SELECT count(*), min(_hoodie_file_name), max(_hoodie_file_name) FROM '{file}'").fetchone() == (
+        1_200,
+        *[file.name] * 2,
+    )
+    reference.write(path, rows_of([5, 1_199], 2).drop_columns("tags"), options={"hoodie.datasource.write.operation": "upsert"})
+    changed = HudiTable.open(path).to_arrow(columns=["n"], filter="id IN ('000005', '000006', '001199')")
+    assert sorted(changed["n"].to_pylist()) == [6, 2_000_005, 2_001_199]

@@ -11,14 +11,14 @@ import zlib
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from pyhudi.codec.parquet.compact_protocol import I32, I64, LIST, STRUCT, ThriftList, ThriftStruct, Value, read_struct, write_struct
-from pyhudi.codec.parquet.page_files import items_of, number_of, struct_of
-from pyhudi.codec.parquet.thrift_fields import Fields, field_header, find_fields, number_in
-from pyhudi.codec.varint import Buffer, read_varint
+from pyhudi.codec.parquet.compact_protocol import I32, STRUCT
+from pyhudi.codec.parquet.thrift_fields import Fields, field_header, find_fields, number_in, read_until
+from pyhudi.codec.varint import Buffer, read_varint, write_varint
 from pyhudi.errors import CorruptTableError
 
 # The numbers of fields in `parquet.thrift`.
 _BODY_BYTES, _CRC, _DATA_HEADER, _DATA_HEADER_V2, _PAGE_VALUES = 3, 4, 5, 8, 1
+_LOCATIONS = 1
 _LOCATION_OFFSET, _LOCATION_BYTES, _FIRST_ROW = 1, 2, 3
 
 
@@ -73,16 +73,19 @@ def shifted_index(data: bytes, pages: Sequence[DataPage] | None, shift: int, wha
     Raises:
         CorruptTableError: it names others, or is damaged; `what` names it.
     """
-    index, _ = read_struct(data, what)
-    locations = [struct_of(item) for item in items_of(index, 1)]
-    if pages is not None:
-        _check_named(locations, pages, what, is_flat=is_flat)
-    shifted: list[Value] = [{**one, _LOCATION_OFFSET: (I64, number_of(one, _LOCATION_OFFSET) + shift)} for one in locations]
-    return write_struct({**index, 1: (LIST, ThriftList(STRUCT, shifted))})
-
-
-def _check_named(locations: Sequence[ThriftStruct], pages: Sequence[DataPage], what: str, *, is_flat: bool) -> None:
+    try:
+        _, locations, end = read_until(data, 0, _LOCATIONS, find_fields)
+        find_fields(data, end, _LOCATIONS)  # what follows is copied, if it ends
+    except (IndexError, ValueError):
+        raise CorruptTableError(f"{what} is damaged. Restore the file from a copy.") from None
     fields = (_LOCATION_OFFSET, _LOCATION_BYTES, _FIRST_ROW)[: None if is_flat else 2]
-    named = [tuple(number_of(one, field) for field in fields) for one in locations]
-    if named != [page[: len(fields)] for page in pages]:
+    named = [tuple([number_in(one, field) for field in fields]) for one in locations]
+    if pages is not None and named != [page[: len(fields)] for page in pages]:
         raise CorruptTableError(f"{what} does not name the pages of the column. Restore the file from a copy.")
+    parts: list[bytes] = []
+    at = 0
+    for one in locations:
+        _, begin, end, offset = one[_LOCATION_OFFSET]
+        parts += data[at:begin], write_varint(offset + shift)
+        at = end
+    return b"".join([*parts, data[at:]])

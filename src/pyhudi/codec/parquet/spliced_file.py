@@ -24,8 +24,8 @@ from pyhudi.errors import CorruptTableError
 # The numbers of fields in `parquet.thrift`.
 _NUM_ROWS, _ROW_GROUPS, _ENTRIES = 3, 4, 5
 _COLUMNS, _GROUP_BYTES, _GROUP_OFFSET, _GROUP_COMPRESSED, _ORDINAL = 1, 2, 5, 6, 7
-#: Column chunks are read and written together up to so many bytes: each call has its costs, in an object store most of all.
-_RUN_BYTES: Final = 8 << 20
+#: Column chunks are read and written together up to so many bytes. Each call has its costs, and so has new memory for each of many bytes.
+_RUN_BYTES: Final = 1 << 20
 
 
 @dataclass(slots=True)
