@@ -17,7 +17,7 @@ _CODES: Final = {"500": "InternalError", "503": "SlowDown", "409": "ConditionalR
 
 class FaultyServer(ThreadingHTTPServer):
     """Forwards requests to a port of this machine, unless `fault` says for a method and a path how they end: `""` well, otherwise with the
-    status that it names, or `reset`; `-after` behind either means that the request is done before.
+    status that it names, `reset` or, until `resumed` is set, `hang`; `-after` behind one of them means that the request is done before.
     """
 
     daemon_threads = True
@@ -26,6 +26,7 @@ class FaultyServer(ThreadingHTTPServer):
     def __init__(self, target: int) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.target = target
+        self.resumed = threading.Event()
         self.fault: Callable[[str, str], str] = lambda _method, _path: ""
 
     def once_each(self, fault: str, methods: str = "GET HEAD PUT POST DELETE") -> None:
@@ -53,7 +54,9 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         fault, _, after = self.server.fault(self.command, self.path).partition("-")
         status, headers, data = self.forward(body) if after or not fault else (0, {}, b"")
-        if fault == "reset":
+        if fault == "hang":
+            self.server.resumed.wait()
+        if fault in ("reset", "hang"):
             self.close_connection = True
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.connection.close()
@@ -93,4 +96,5 @@ def faulty_server(target: int) -> Iterator[FaultyServer]:
         try:
             yield server
         finally:
+            server.resumed.set()
             server.shutdown()

@@ -1,7 +1,10 @@
-"""An S3 server that answers badly to each request of a write, a read and `health`, once each: nothing fails, and nothing is done twice."""
+"""An S3 server that answers badly to each request of a write, a read and `health`, once each: nothing fails, and nothing is done twice.
+One that hangs from a step of a write on: the write ends with an error in time.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -9,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
-from pyhudi.errors import AlreadyExistsError
+from pyhudi.errors import AlreadyExistsError, HudiError, StorageError, UnknownOutcomeError
 from pyhudi.storage.remote import cloud_storage
 from pyhudi.storage.remote.cloud_storage import CloudStorage
 from tests.not_none import not_none
@@ -56,6 +59,40 @@ def test_each_request_that_ends_badly_once_is_repeated(case: tuple[str, str], se
     assert sorted(HudiTable.open(url, options).to_arrow()["id"].to_pylist()) == [1, 2]
     assert HudiTable.open(url, options).inspect.health().to_pylist() == []
     assert HudiTable.open(url, direct).history().num_rows == 2
+
+
+#: The steps of a write at which the server begins to hang, and whether the write is visible; None where its writer cannot know.
+STEPS = {"requested": False, "parquet": False, "deltacommit.inflight": False, ".commit": None, "?delete": True}
+
+
+@pytest.mark.parametrize("step", slow_cases(STEPS, set(STEPS) - {".commit"}))
+def test_server_that_hangs_from_a_step_on_is_an_error_in_time(step: str, server: FaultyServer, direct: dict[str, str]) -> None:
+    url = f"s3://bucket/hangs-{step.strip('.?')}"
+    locks = {"hoodie.write.lock.storage.validity.timeout.secs": "10", "hoodie.write.lock.storage.renew.interval.secs": "1"}
+    HudiTable.create(url, SCHEMA, name="t", keys=["id"], storage_options=direct).upsert([{"id": 1, "v": "a"}], options=locks)
+    hangs: list[bool] = []
+
+    def hang(method: str, path: str) -> str:
+        if method in ("PUT", "POST") and path.endswith(step):
+            hangs.append(True)
+        return "hang" if hangs else ""
+
+    server.resumed.clear()
+    server.fault = hang
+    began = time.monotonic()
+    failure: HudiError | None = None
+    try:
+        HudiTable.open(url, {**through(server, direct), "timeout": "1"}).upsert([{"id": 2, "v": "b"}], options=locks)
+    except HudiError as error:
+        failure = error
+    assert type(failure) is {True: type(None), False: StorageError, None: UnknownOutcomeError}[STEPS[step]], failure
+    assert STEPS[step] is not False or "How long a request may take is the storage option 'timeout'" in str(failure)
+    assert time.monotonic() - began < 60
+    server.resumed.set()
+    server.fault = lambda _method, _path: ""
+    HudiTable.open(url, direct).upsert([{"id": 3, "v": "c"}], options={**locks, "hoodie.write.lock.wait_time_ms": "60000"})
+    assert HudiTable.open(url, direct).to_arrow()["id"].to_pylist() == ([1, 2, 3] if STEPS[step] else [1, 3])
+    assert HudiTable.open(url, direct).inspect.health().to_pylist() == []
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -131,6 +131,21 @@ def test_holder_that_the_network_cuts_off_does_not_hold_the_lock(metastore: str,
     other.release()
 
 
+def test_wait_for_a_metastore_that_hangs_ends(metastore: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hive_lock, "_ANSWER_MS", 4000)
+    monkeypatch.setattr(hive_lock, "_RELEASE_MS", 200)
+    holder = a_lock(metastore, "hangs")
+    assert holder.acquire(10)
+    with network_to(not_none(urlsplit(metastore).port)) as network:
+        waiting = a_lock(f"thrift://127.0.0.1:{network.port}", "hangs")
+        threading.Timer(0.5, lambda: setattr(network, "is_cut", True)).start()
+        began = time.monotonic()
+        with pytest.raises(StorageError, match=r"lock default\.hangs of table /a cannot be had: .*read timeout"):
+            waiting.acquire(2)
+        assert time.monotonic() - began < 8, "the release of the request takes as long as an answer, twice"
+    holder.release()
+
+
 def test_metastore_that_does_not_answer_is_an_error_and_nothing_is_written(table: HudiTable) -> None:
     with pytest.raises(StorageError, match=r"lock default\.t of table .* cannot be had: no Hive metastore answers .*Nothing was written"):
         table.upsert([{"id": 1, "v": 1}], options=options_of("thrift://127.0.0.1:1", "t"))

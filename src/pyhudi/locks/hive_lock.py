@@ -29,6 +29,8 @@ TABLE: Final = "hoodie.write.lock.hivemetastore.table"
 URIS: Final = "hoodie.write.lock.hivemetastore.uris"
 HEARTBEAT: Final = "hoodie.write.lock.heartbeat_interval_ms"
 _ANSWER_MS: Final = 30_000
+#: Nobody waits long for the release of a lock by a metastore that has not answered: the lock ends without heartbeats.
+_RELEASE_MS: Final = 3_000
 _RELEASES: Final = 2
 _AGENT: Final = "pyhudi for "
 
@@ -175,9 +177,9 @@ class HiveLock:
         agent = f"{_AGENT}{self._table}, process {os.getpid()}"
         return types.LockRequest(component=[component], user=getpass.getuser(), hostname=socket.gethostname(), agentInfo=agent)
 
-    def _connected(self) -> MetastoreClient:
+    def _connected(self, answer_ms: int | None = None) -> MetastoreClient:
         if self._client is None:
-            self._client = connect(self._provider.uris, URIS, _ANSWER_MS)
+            self._client = connect(self._provider.uris, URIS, answer_ms or _ANSWER_MS)
         return self._client
 
     def _call(self, method: str, request: Any) -> Any:
@@ -208,7 +210,7 @@ class HiveLock:
             return
         for _ in range(_RELEASES):
             try:
-                types = self._connected().types
+                types = self._connected(_RELEASE_MS).types
                 self._call("unlock", types.UnlockRequest(lockid=lock_id))
             except CatalogError as failure:
                 _log.warning("the lock of table %s could not be released, others wait until it has expired: %s", self._table, failure)

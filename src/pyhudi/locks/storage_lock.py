@@ -179,6 +179,8 @@ class StorageLock:
         data = LockContent(self._owner, valid_until_ms, expired=True).encode()
         self._content = None
         for pause_s in (*_RELEASE_PAUSES_S, 0.0):
+            if self._elapsed() - self._renewed_at > self._provider.validity_s:
+                return  # a store that hangs has let it expire meanwhile
             try:
                 released = self._object.write(data, self._version)
             except (HudiError, OSError) as failure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -43,6 +44,7 @@ class Object:
         self.data: bytes | None = None
         self.number = 0
         self.failing = 0
+        self.delay: Callable[[], object] = lambda: None
         self.unanswered: list[Any] = []
 
     def read(self) -> tuple[bytes, Version] | None:
@@ -64,6 +66,7 @@ class Object:
     def _fail(self) -> None:
         if self.failing:
             self.failing -= 1
+            self.delay()
             raise StorageError("the token has expired")
 
 
@@ -195,6 +198,14 @@ def test_release_is_tried_again(stored, clock) -> None:
     stored.failing = 2
     lock.release()
     assert json.loads(stored.data)["expired"] is True
+
+
+def test_lock_that_expires_while_the_store_does_not_answer_is_left(stored, clock) -> None:
+    lock = a_lock(stored, clock)
+    assert lock.acquire(0)
+    stored.failing, stored.delay = 9, lambda: clock.pause(60)
+    lock.release()
+    assert stored.failing == 7, "each further attempt takes as long"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from pyhudi.storage.lock_files.lock_record import LOCK_FILE_OPTION
 from pyhudi.storage.open_storage import open_source_folder, open_storage
 from pyhudi.storage.remote import cloud_client, object_store
 from pyhudi.storage.remote.cloud_client import open_store, store_errors
-from pyhudi.storage.remote.cloud_options import store_settings
+from pyhudi.storage.remote.cloud_options import client_timeouts, store_settings
 from pyhudi.storage.remote.cloud_storage import CloudStorage
 from pyhudi.storage.remote.object_store import ObjectStorage
 from pyhudi.storage.table_properties import BACKUP, PROPERTIES, load_properties, store_properties
@@ -223,6 +223,18 @@ def test_misspelt_option_is_refused_with_the_nearest_name() -> None:
         open_storage("s3://b/t", {"pyhudi.storage": "boto"})
 
 
+def test_options_say_how_long_a_request_may_take() -> None:
+    assert client_timeouts({}) == {"timeout": "300000ms", "connect_timeout": "5000ms"}
+    assert client_timeouts({"timeout": "2.5s", "client_kwargs": {"connect_timeout": 1}}) == {
+        "timeout": "2500ms",
+        "connect_timeout": "1000ms",
+    }
+    assert isinstance(open_storage("s3://b/t", {"timeout": "30", "key": "A", "secret": "B"}), CloudStorage)
+    for wrong in ("0", "-1", "soon", "", "1m"):
+        with pytest.raises(OptionError, match="storage option 'timeout' must be a number of seconds above 0"):
+            open_storage("s3://b/t", {"timeout": wrong})
+
+
 def test_option_chooses_fsspec(monkeypatch: pytest.MonkeyPatch) -> None:
     options_given: list[dict[str, Any]] = []
 
@@ -251,6 +263,7 @@ def test_secrets_are_not_shown_and_tasks_get_them() -> None:
         ("GenericError", "404 <Code>ContainerNotFound</Code>", "bucket or container does not exist"),
         ("GenericError", "Error performing PUT http://169.254.169.254/latest/api/token", "table s3://b/t: no credentials were found"),
         ("GenericError", "301 PermanentRedirect", "another region"),
+        ("GenericError", "HTTP error: error sending request\n\nDebug source:\nkind: Timeout", "option 'timeout', 300 seconds by default"),
     ],
 )
 def test_errors_of_the_store_say_what_to_check(class_name: str, text: str, says: str) -> None:

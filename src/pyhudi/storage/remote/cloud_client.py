@@ -15,19 +15,19 @@ from datetime import timedelta
 from typing import Any, Final
 
 from pyhudi.errors import AlreadyExistsError, HudiError, OptionError, StorageError
-from pyhudi.storage.remote.cloud_options import ENDPOINTS, FAMILIES, store_settings
+from pyhudi.storage.remote.cloud_options import ENDPOINTS, FAMILIES, TIMEOUTS, client_timeouts, store_settings
 
 _SCHEMES: Final = {"aws": "s3", "google": "gs"}
 #: Where obstore looks for the address of a store that its settings do not state; the SDKs of AWS have the first two.
 _ENDPOINT_VARIABLES: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
-#: One request moves at most a file of some hundred megabytes; obstore's own limit of 30 s would break it off on a slow line.
-_TIMEOUTS: Final = {"timeout": "300s", "connect_timeout": "5s"}
 #: Without credentials obstore asks the machine for its role, which elsewhere than in a cloud ends by these limits only.
 _RETRIES: Final = {"max_retries": 6, "retry_timeout": timedelta(seconds=60)}
 
 
 #: The services of machines in a cloud that give the credentials of their roles.
 _INSTANCE_METADATA: Final = ("169.254.169.254", "metadata.google.internal")
+#: How obstore's errors say that the time of a request was over.
+_NO_ANSWER: Final = ("kind: Timeout", "TimedOut")
 #: The codes by which S3 and Google Cloud Storage, and Azure, say that there is no such bucket.
 _NO_BUCKET: Final = ("NoSuchBucket", "ContainerNotFound")
 
@@ -59,10 +59,11 @@ def _first_process() -> int:
 
 @functools.lru_cache(64)
 def _open(url: str, options: tuple[tuple[str, Any], ...]) -> Any:
-    settings = store_settings(url, {name: dict(value) if isinstance(value, tuple) else value for name, value in options})
+    stated = {name: dict(value) if isinstance(value, tuple) else value for name, value in options}
+    settings = store_settings(url, stated)
     scheme, _, rest = url.partition("://")
     served = _SCHEMES.get(FAMILIES[scheme], scheme)
-    client = {**_TIMEOUTS, **({"allow_http": True} if _endpoint(settings).startswith("http://") else {})}
+    client = {**client_timeouts(stated), **({"allow_http": True} if _endpoint(settings).startswith("http://") else {})}
     try:
         store = importlib.import_module("obstore.store")
     except ImportError as error:
@@ -138,6 +139,9 @@ def _hint(error: Exception) -> str:
             ". Check the credentials: they may be missing, expired, or without the right to this bucket. They are storage options ('key',"
             " 'secret', 'token'; 'account_name', 'account_key', 'sas_token'), or come from the environment or the profile"
         )
+    if any(kind in text for kind in _NO_ANSWER):
+        default = f"{TIMEOUTS['timeout']:g} seconds by default"
+        return f". The store did not answer in time. How long a request may take is the storage option 'timeout', {default}"
     if "PermanentRedirect" in text or "missing Location header" in text or "301" in text:
         return ". The bucket may be in another region: set AWS_REGION or the storage option 'region'"
     return ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -47,6 +48,10 @@ _AZURE: Final = {
 _NAMES: Final = {"aws": _AWS, "google": _GOOGLE, "azure": _AZURE}
 #: Settings that hold the address of a store.
 ENDPOINTS: Final = ("aws_endpoint", "google_base_url", "azure_storage_endpoint")
+#: Options that limit how long a request may take, with the seconds that they have by default. One request moves at most a file of some
+#: hundred megabytes; obstore's own limit of 30 s would break it off on a slow line.
+TIMEOUTS: Final = {"timeout": 300.0, "connect_timeout": 5.0}
+_SECONDS: Final = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)s?")
 #: Options of fsspec's packages that have no effect here.
 _WITHOUT_EFFECT: Final = frozenset(
     ["project", "use_ssl", "default_fill_cache", "default_cache_type"]
@@ -70,7 +75,7 @@ def store_settings(url: str, options: Mapping[str, Any]) -> dict[str, str]:
     for name, value in _flat(options):
         if name == "profile" and family == "aws":
             profile = str(value)
-        elif name not in _WITHOUT_EFFECT:
+        elif name not in _WITHOUT_EFFECT and name not in TIMEOUTS:
             settings[_setting(url, family, name)] = _text(value)
     if family == "aws":
         _add_profile(settings, profile)
@@ -78,6 +83,27 @@ def store_settings(url: str, options: Mapping[str, Any]) -> dict[str, str]:
         settings = {**settings, "google_skip_signature": "true"}
         del settings["google_service_account"]
     return settings
+
+
+def client_timeouts(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return how long requests may take, as obstore's client takes it.
+
+    Raises:
+        OptionError: an option is no number of seconds above 0.
+
+    Example:
+        >>> client_timeouts({"timeout": 20})
+        {'timeout': '20000ms', 'connect_timeout': '5000ms'}
+    """
+    stated = dict(_flat(options))
+    return {name: f"{_milliseconds(name, stated.get(name, seconds))}ms" for name, seconds in TIMEOUTS.items()}
+
+
+def _milliseconds(name: str, value: object) -> int:
+    match = _SECONDS.fullmatch(str(value).strip())
+    if match is None or float(match[1]) <= 0:
+        raise OptionError(f"storage option '{name}' must be a number of seconds above 0, such as 30, got {value!r:.100}")
+    return round(float(match[1]) * 1000)
 
 
 def _flat(options: Mapping[str, Any]) -> list[tuple[str, Any]]:
@@ -95,7 +121,9 @@ def _setting(url: str, family: str, name: str) -> str:
             return setting
     if name.lower().startswith(f"{family}_"):
         return name.lower()  # obstore checks its own names itself
-    known = sorted({*settings, *(one for names in settings.values() for one in names.split()), *(["profile"] if family == "aws" else [])})
+    known = sorted(
+        {*settings, *TIMEOUTS, *(one for names in settings.values() for one in names.split()), *(["profile"] if family == "aws" else [])}
+    )
     nearest = difflib.get_close_matches(name, known, 1)
     hint = f"; did you mean '{nearest[0]}'?" if nearest else f"; options are {', '.join(known)}, and those of obstore, '{family}_...'"
     raise OptionError(
