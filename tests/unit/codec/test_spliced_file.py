@@ -99,6 +99,7 @@ def test_copies_of_several_files_have_their_rows_and_statistics(
         (7, (I64, 40), "ends behind its column chunk|no whole page"),
         (9, (I64, 1 << 40), "outside of the file"),
         (9, (BINARY, b"x"), "where a number belongs"),
+        (3, (BINARY, b"x"), "where a list belongs"),
     ],
 )
 def test_metadata_that_contradicts_the_pages_is_refused(field: int, value: Any, message: str) -> None:
@@ -132,3 +133,6 @@ def test_chunks_with_a_bloom_filter_or_without_metadata_are_not_copied() -> None
     assert source.can_be_copied_to(source)
     assert not source_of(with_chunk(file_of(**LAYOUTS[0]), 0, lambda metadata: {**metadata, 14: (I64, 4)})).can_be_copied_to(source)
     assert not source_of(with_chunk(file_of(**LAYOUTS[0]), 0, lambda _: {})).can_be_copied_to(source)
+    for required in (1, 2, 3, 4, 5, 6, 7, 9):  # or a copy would be as unreadable as its source
+        lacking = with_chunk(file_of(**LAYOUTS[0]), 0, lambda metadata, field=required: {n: v for n, v in metadata.items() if n != field})  # type: ignore[misc]
+        assert not source_of(lacking).can_be_copied_to(source)

@@ -15,12 +15,14 @@ from pyhudi.codec.parquet.compact_protocol import LIST, STRUCT, ThriftStruct, li
 from pyhudi.codec.parquet.page_files import number_of
 from pyhudi.codec.parquet.thrift_fields import Fields, field_header, find_fields, number_in, read_field, read_until
 from pyhudi.codec.varint import Buffer, write_varint
+from pyhudi.errors import CorruptTableError
 
 # The numbers of fields in `parquet.thrift`.
 _COLUMNS, _GROUP_ROWS = 1, 3
 _CHUNK_OFFSET, METADATA, OFFSET_INDEX, COLUMN_INDEX = 2, 3, 4, 6
 _PATH, _CODEC, _NUM_VALUES, _UNCOMPRESSED, _COMPRESSED = 3, 4, 5, 6, 7
 _DATA_PAGE, _INDEX_PAGE, _DICTIONARY_PAGE, _BLOOM_FILTER = 9, 10, 11, 14
+_REQUIRED: Final = frozenset((1, 2, _PATH, _CODEC, _NUM_VALUES, _UNCOMPRESSED, _COMPRESSED, _DATA_PAGE))  # 1, 2: type and encodings
 _IN_FRONT: Final = frozenset((_CHUNK_OFFSET,))
 _BEGIN: Final = itemgetter(1)
 _INDEXES: Final = frozenset((OFFSET_INDEX, OFFSET_INDEX + 1, COLUMN_INDEX, COLUMN_INDEX + 1))
@@ -42,9 +44,9 @@ class StoredChunk:
 
     @property
     def is_plain(self) -> bool:
-        """Tell whether it can be copied: not if it is encrypted, in another file, or has a bloom filter or a field that is unknown."""
+        """Tell whether it can be copied: not if it is encrypted, in another file, has a bloom filter or an unknown field, or lacks one."""
         known = self.head.keys() <= _IN_FRONT and self.rest.keys() <= _INDEXES
-        return known and bool(self.metadata) and _BLOOM_FILTER not in self.metadata
+        return known and self.metadata.keys() >= _REQUIRED and _BLOOM_FILTER not in self.metadata
 
     @property
     def codec(self) -> int:
@@ -74,9 +76,15 @@ class StoredChunk:
 
     @property
     def is_flat(self) -> bool:
-        """Tell whether it is a top-level column: then it has a value for each row."""
-        kind, begin, _, _ = self.metadata.get(_PATH, (0, 0, 0, 0))
-        return kind == LIST and list_header(self.footer, begin)[0] == 1
+        """Tell whether a plain chunk is of a top-level column: then it has a value for each row.
+
+        Raises:
+            CorruptTableError: the path of its column is no list.
+        """
+        kind, begin, _, _ = self.metadata[_PATH]
+        if kind != LIST:
+            raise CorruptTableError(f"metadata of a Parquet file has a value of the type {kind} where a list belongs")
+        return list_header(self.footer, begin)[0] == 1
 
     def location(self, field: int) -> tuple[int, int]:
         """Return offset and length of a page index: `COLUMN_INDEX` or `OFFSET_INDEX`."""
