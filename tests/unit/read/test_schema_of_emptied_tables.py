@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
+from pyhudi.codec.actions import commit_metadata
 from pyhudi.codec.actions.commit_metadata import commit_content
 from pyhudi.errors import CorruptTableError
 from pyhudi.spec.actions.commit import Operation
@@ -60,3 +61,9 @@ def test_a_table_whose_commits_all_say_nothing_is_no_empty_table(tmp_path: Path)
         file.unlink()
     with pytest.raises(CorruptTableError, match=r"columns|archive"):
         table.to_arrow()
+
+
+def test_what_a_commit_says_of_its_files_is_not_decoded_for_the_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    HudiTable.create(tmp_path, SCHEMA, name="t", keys=["id"]).upsert([{"id": 1, "v": "a", "p": "0"}])
+    monkeypatch.setattr(commit_metadata, "stat_from", None)
+    assert HudiTable.open(tmp_path).schema.names == SCHEMA.names

@@ -30,7 +30,7 @@ from pyhudi.spec.instant import Instant
 from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.archived_v1_timeline import archived_instants
-from pyhudi.timeline.instant_details import instant_path, load_commit_metadata
+from pyhudi.timeline.instant_details import instant_path, load_commit_metadata, load_extra_metadata
 from pyhudi.timeline.schema_files import read_schema_file
 from pyhudi.timeline.timeline import Timeline
 from pyhudi.timeline_archive.full_timeline import read_rows
@@ -121,8 +121,9 @@ def _archived(storage: Storage, config: TableConfig, timeline: Timeline) -> Stor
 def _recorded(
     storage: Storage, config: TableConfig, timeline: Timeline, latest: CommitMetadata | None
 ) -> tuple[Instant, CommitMetadata, str] | None:
+    """Return the newest commit that states a schema, with its extra metadata alone where they are read here, and the schema."""
     for instant in reversed(timeline.data_instants()):
-        commit = latest or load_commit_metadata(storage, config, timeline, instant)
+        commit = latest or CommitMetadata(extra_metadata=load_extra_metadata(storage, config, timeline, instant))
         latest = None
         if commit.schema_json is not None:
             return instant, commit, commit.schema_json
