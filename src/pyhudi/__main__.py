@@ -5,11 +5,18 @@ from __future__ import annotations
 import importlib
 import sys
 from pathlib import Path
+from typing import Final
+
+_INTERRUPTED: Final = 130
 
 
 def run() -> None:
     """Run the command line."""
-    command = importlib.import_module("pyhudi.cli.main").main
+    try:
+        command = importlib.import_module("pyhudi.cli.main").main
+    except KeyboardInterrupt:  # no later one: the command ends with this code itself
+        sys.stderr.write("interrupted\n")
+        sys.exit(_INTERRUPTED)
     command(prog_name="pyhudi" if Path(sys.argv[0]).stem == "pyhudi" else "python -m pyhudi")
 
 

@@ -5,6 +5,7 @@ And what becomes of the jobs of a call that the user interrupts.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
@@ -91,6 +92,21 @@ def test_what_py4j_sees_is_short_and_known_to_spark() -> None:
         text = traceback.format_exc()
     assert PROXY_ERROR.search(text)
     assert len(text) < 1000
+
+
+@pytest.mark.spark
+def test_py4j_logs_no_trace_of_an_interrupt(spark: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
+    press = threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT])
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    press.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            spark._jvm.java.lang.Thread.sleep(10_000)  # type: ignore[union-attr]
+    finally:
+        press.join()
+        signal.signal(signal.SIGINT, before)
+    logging.getLogger().error("the user's own")
+    assert [record.message for record in caplog.records if record.name == "root"] == ["the user's own"]
 
 
 @pytest.mark.slow

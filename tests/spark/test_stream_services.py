@@ -11,12 +11,17 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from pyhudi import HudiTable
+from pyhudi.errors import WriteConflictError
+from pyhudi.spark.options.writer_state import WriterState
+from pyhudi.spark.streaming.stream_sink import StreamSink
+from pyhudi.spec.options import resolve
+from pyhudi.table.stream_batches import StreamBatch
 from pyhudi.workers import wait_for_background
 from tests.spark.test_streaming import Pipe
 
@@ -105,7 +110,7 @@ def test_services_of_a_stream_that_is_started_again(kind: str, way: str, spark: 
 STREAM = """
 import json, sys
 import pyhudi
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 folder, options = sys.argv[1], json.loads(sys.argv[2])
 builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.driver.memory", "1g")
@@ -150,3 +155,21 @@ def _start(folder: Path, options: dict[str, Any]) -> subprocess.Popen[str]:
     assert process.stdout
     assert process.stdout.readline() == "started\n"
     return process
+
+
+def test_a_batch_that_lost_is_tried_again_and_the_log_says_why_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    errors = [WriteConflictError("commit 1 completed first")]
+
+    def lose(*_: Any) -> None:
+        if errors:
+            raise errors.pop()
+
+    monkeypatch.setattr(StreamSink, "_is_written", lambda *_: False)
+    monkeypatch.setattr(StreamSink, "_save", lose)
+    options = resolve({"hoodie.datasource.write.streaming.retry.interval.ms": "0"})
+    StreamSink(WriterState(), "append", "t")._write(cast(DataFrame, None), StreamBatch("s", "q", 7), options)
+    assert not errors
+    (record,) = caplog.records
+    assert (record.exc_info, record.getMessage()) == (None, "batch 7 of stream s is tried again: commit 1 completed first")

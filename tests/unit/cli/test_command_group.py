@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from pyhudi.__main__ import run
 from pyhudi.cli.main import main
 from pyhudi.sql.call.registry import PROCEDURES
 
@@ -79,3 +81,15 @@ def test_the_page_names_only_commands_and_flags_that_exist() -> None:
         if name in known:
             flags = {flag for parameter in known[name].params for flag in (*parameter.opts, *parameter.secondary_opts)}
             assert {word for word in words if word.startswith("--")} <= flags, code
+
+
+def test_an_interrupt_while_the_command_line_is_loaded_ends_it_in_one_word(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(name: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(importlib, "import_module", interrupt)
+    with pytest.raises(SystemExit, match="130"):
+        run()
+    assert capsys.readouterr().err == "interrupted\n"

@@ -38,6 +38,7 @@ _MOST_TABLES = 10_000
 _READ_FAILED = "FAILED_READ_FILE"
 _REFUSED = "hudi.DefaultSource$Refused"
 _OF_SKELETON = "hudi.Skeleton$Failed"
+_INTERRUPT_OF_PY4J = "KeyboardInterrupt while sending command."
 
 _failures: LruCache[int, HudiError | PySparkException] = LruCache(_MOST_FAILURES)
 _numbers = itertools.count(1)
@@ -120,11 +121,13 @@ def install() -> None:
     replace_function(captured, "convert_exception", _converting)
     # py4j logs every error of a callback with its trace; a carried one is shown to the user anyway, an interruption is none.
     logging.getLogger("py4j.clientserver").addFilter(_is_not_carried)
+    logging.getLogger().addFilter(_is_no_interrupt)  # which is where py4j logs a Ctrl-C that ends its waiting
 
 
 def uninstall() -> None:
-    """Let py4j log all errors of callbacks again; `patches.restore_all` gives PySpark its conversion back."""
+    """Let py4j log all errors of callbacks, and interrupts, again; `patches.restore_all` gives PySpark its conversion back."""
     logging.getLogger("py4j.clientserver").removeFilter(_is_not_carried)
+    logging.getLogger().removeFilter(_is_no_interrupt)
 
 
 def _converting(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -207,3 +210,8 @@ def _hadoop_version() -> str:
 
 def _is_not_carried(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], _CarriedError | InterruptedCall))
+
+
+def _is_no_interrupt(record: logging.LogRecord) -> bool:
+    """Leave out the trace that py4j logs of a KeyboardInterrupt, which is raised as well."""
+    return record.msg != _INTERRUPT_OF_PY4J

@@ -87,7 +87,7 @@ class StreamSink:
             except (ConflictError, StorageError) as error:
                 if attempt == tries or is_interruption(error):
                     raise
-                _log.warning("batch %d of stream %s is tried again", batch.number, batch.identifier, exc_info=True)
+                _log.warning("batch %d of stream %s is tried again: %s", batch.number, batch.identifier, error)
                 time.sleep(wait_s)
                 wait_s *= 2
             else:
