@@ -54,6 +54,9 @@ _LEAST_LEASE_S: Final = 10.0
 _LEAST_TIMEOUT_S: Final = 0.5
 #: Share of the lease that must be left for a write.
 _MARGIN: Final = 0.2
+#: Share of the lease after which a live holder has renewed it: there are three renewals.
+_MISSED: Final = 0.4
+_AFTER_LEASE_S: Final = 0.05
 
 _log = logging.getLogger(__name__)
 
@@ -163,7 +166,7 @@ class DynamoDBLock:
 
     def acquire(self, timeout_s: float) -> bool:
         """Write the item while no other has a lease; see the protocol."""
-        if not poll(self._try_lock, timeout_s, self._pause):
+        if not poll(self._try_lock, timeout_s, self._pause) and not self._outlast():
             return False
         self._renewal.start()
         return True
@@ -216,6 +219,21 @@ class DynamoDBLock:
             f"The lock {self._name} is of owner {item.owner}; that of a dead writer ends {item.lease_ms / 1000:g} s after its last"
             f" renewal.{other}"
         )
+
+    def _outlast(self) -> bool:
+        """Wait for the end of the lease of a holder that has missed a renewal, and tell whether the lock was taken then.
+
+        A wait is as long as a lease, and begins with the first look at the item: without this it would be over first, each time.
+        """
+        silent = self._last_read
+        if silent is None or self._elapsed() - silent[1] <= silent[0].lease_ms / 1000 * _MISSED:
+            return False
+        while self._last_read is silent:
+            left_s = silent[1] + silent[0].lease_ms / 1000 - self._elapsed()
+            self._pause(min(max(left_s, 0.0) + _AFTER_LEASE_S, 1.0))
+            if self._try_lock():
+                return True
+        return False
 
     def _try_lock(self) -> bool:
         stored = self._item.read()

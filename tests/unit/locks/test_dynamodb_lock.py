@@ -158,6 +158,18 @@ def test_item_is_taken_over_only_after_one_version_was_seen_for_its_lease() -> N
     assert item.stored is not None
 
 
+@pytest.mark.parametrize(("is_dead", "lease_s"), [(True, 0.6), (False, 2.0)])
+def test_wait_goes_on_to_the_end_of_the_lease_of_a_holder_that_renews_it_no_more(is_dead, lease_s) -> None:
+    item = Item()
+    holder, other = (DynamoDBLock(item, lease_s, "/t", "x") for _ in range(2))
+    assert holder.acquire(0)
+    if is_dead:
+        holder._renewal.stop()
+    assert not DynamoDBLock(item, lease_s, "/t", "x").acquire(0)
+    assert other.acquire(0.5) is is_dead
+    (other if is_dead else holder).release()
+
+
 def test_released_item_of_another_client_is_free_at_once() -> None:
     item = Item(LockItem("java", 1000, "v", is_released=True))
     take(item, Time())
