@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pyhudi.errors import OptionError, TableNotFound, UsageError
+from pyhudi.errors import ConflictError, OptionError, TableNotFound, UsageError
 from pyhudi.sql.call.registry import PROCEDURES
+from pyhudi.table.repair.rollback_services import RollbackServices
 
 pytestmark = pytest.mark.spark
 
@@ -243,3 +244,25 @@ def test_numbers_of_buckets_are_changed_and_shown(sql, tmp_path):
     assert sql(files) == [("mon", 5, 30), ("tue", 2, 30)]
     with pytest.raises(UsageError, match="is no rescaling"):
         sql(call.format(f"rollback => '{instant}'"))
+
+
+@pytest.mark.parametrize("before", [1, 2])
+def test_a_rollback_that_another_writer_overtakes_says_what_was_rolled_back(trips, before, monkeypatch):
+    """`before` is the number of the rollback before which somebody else commits."""
+    trips("INSERT INTO trips VALUES (70, 'zoe', 1, 'oslo')")
+    trips("INSERT INTO trips VALUES (71, 'zac', 1, 'oslo')")
+    second, first = [row["commit_time"] for row in dicts(trips, "CALL show_commits(table => 'trips')")][:2]
+    rollback, rolled_back, new = RollbackServices.rollback, [], []
+
+    def overtaken(services, instant, **named):
+        rolled_back.append(instant)
+        if len(rolled_back) == before:
+            new.append(trips.table("trips").upsert(trips.table("trips").to_arrow().slice(0, 1)).instant)
+        return rollback(services, instant, **named)
+
+    monkeypatch.setattr(RollbackServices, "rollback", overtaken)
+    done = "nothing" if before == 1 else second
+    with pytest.raises(ConflictError, match="was written to table") as refused:
+        trips(f"CALL rollback_to_instant(table => 'trips', instant_time => '{first}')")
+    assert f" {new[0]} was written" in str(refused.value)
+    assert f"Rolled back before that: {done}." in str(refused.value)

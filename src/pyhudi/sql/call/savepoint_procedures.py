@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pyhudi.errors import UnsupportedError, UsageError
+from pyhudi.errors import ConflictError, UnsupportedError, UsageError
 from pyhudi.spec.actions.restore import RestoreMetadata
 from pyhudi.spec.files.file_group import join_path
 from pyhudi.spec.instant import Action, Instant
@@ -20,6 +20,7 @@ from pyhudi.sql.call.service_call import TABLE, limited
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.timeline.instant_details import read_action
 from pyhudi.timeline.load_timeline import load_timeline
+from pyhudi.timeline.timeline import Timeline
 
 
 def _create(call: ProcedureCall) -> Iterator[Row]:
@@ -66,11 +67,29 @@ def _roll_back(call: ProcedureCall) -> Iterator[Row]:
     writes = [one for one in timeline.instants if one.comparable_action.writes_data]
     if first not in {one.requested for one in writes}:
         raise UsageError(f"CALL {call.procedure.name}: {first} is no commit of the active timeline; CALL show_timeline lists them.")
-    for one in sorted(
-        (one for one in writes if one.requested >= first), key=lambda one: (not one.is_completed, one.requested), reverse=True
-    ):
-        table.services.rollback(one.requested)
+    later = sorted((one for one in writes if one.requested >= first), key=lambda one: (not one.is_completed, one.requested), reverse=True)
+    for number, one in enumerate(later):
+        try:
+            table.services.rollback(one.requested)
+        except UsageError as error:
+            if new := _writes_since(table, timeline):
+                raise _overtaken(call, table, new, later[:number]) from error
+            raise
         yield (True,)
+
+
+def _writes_since(table: HudiTable, before: Timeline) -> list[Instant]:
+    """Return the writes that the table has now and had not, or not completed, in an earlier timeline."""
+    now = load_timeline(table.storage, table.config).instants
+    return [one for one in now if one.comparable_action.writes_data and one not in before.instants]
+
+
+def _overtaken(call: ProcedureCall, table: HudiTable, new: list[Instant], done: list[Instant]) -> ConflictError:
+    return ConflictError(
+        f"CALL {call.procedure.name}: {new[0].action} {new[0].requested} was written to table {table.storage.uri} meanwhile, and is left"
+        f" as it is. Rolled back before that: {', '.join(one.requested for one in done) or 'nothing'}. Stop the other writers, look at CALL"
+        " show_timeline, and call it again."
+    )
 
 
 def _restore_to_instant(call: ProcedureCall) -> Iterator[Row]:
