@@ -44,9 +44,17 @@ class ZooKeeperServer:
         while True:
             assert self._process.poll() is None, (self._folder / "log").read_text()[-2000:]
             assert time.monotonic() < end
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
+            if self._serves():
                 return
             time.sleep(0.1)
+
+    def _serves(self) -> bool:
+        """Tell whether requests are served: a connection that is made before that may never be answered."""
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1) as one:
+            one.settimeout(1)
+            one.sendall(b"srvr")
+            return one.recv(1 << 12).startswith(b"Zookeeper version")
+        return False
 
     def kill(self) -> None:
         """End the process, if there is one."""
