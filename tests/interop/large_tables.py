@@ -7,6 +7,7 @@ Each reading is compared with the model, value by value, in the order of the row
 from __future__ import annotations
 
 import argparse
+import logging
 import random
 import shutil
 import sys
@@ -20,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from hudi import HudiTableBuilder
+from hudi import HudiReadOptions, HudiTableBuilder
 from pyspark.sql import SparkSession
 
 import pyhudi
@@ -29,6 +30,7 @@ from tests.interop.kinds import Kind
 from tests.interop.numbered_rows import NARROW, WIDE, NumberedRows, rows_of
 from tests.interop.reference import ReferenceHudi
 
+_log = logging.getLogger("large_tables")
 METADATA = {"hoodie.metadata.enable": "true"}
 #: Small files and row groups, so that a table of a million rows has many of both.
 SMALL = {"hoodie.parquet.max.file.size": str(24 << 20), "hoodie.parquet.block.size": str(4 << 20), "hoodie.parquet.small.file.limit": "0"}
@@ -101,7 +103,7 @@ class LargeLife:
         self.hudi.export(self.path, target)
         self._equal("Apache Hudi", pq.read_table(target), expected)
         shutil.rmtree(target)
-        batches = HudiTableBuilder.from_base_uri(str(self.path)).build().read()
+        batches = HudiTableBuilder.from_base_uri(str(self.path)).build().read(HudiReadOptions(projection=expected.column_names))
         self._equal("hudi-rs", pa.Table.from_batches(batches), expected)
         low, kind = self.chance.randrange(len(self.model.versions)), self.chance.randrange(100)
         some = pc.and_(pc.greater(expected["id"], low), pc.equal(expected["kind"], kind))
@@ -112,6 +114,7 @@ class LargeLife:
         if not rows.equals(expected):
             raise AssertionError(f"{reader} after {self.done}: {first_difference(rows, expected)}")
         self.compared += len(rows)
+        _log.info("%s, after %s: %d rows read by %s", self.kind.table.name, self.done[-1:] or "the load", len(rows), reader)
 
     def _write(self, operation: str, writer: str, rows: pa.Table) -> None:
         options = {**self.kind.table.reference_options(operation), **self.kind.written}
@@ -217,6 +220,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kinds", default=",".join(KINDS))
     given, total = parser.parse_args(), 0
+    logging.basicConfig(format="%(asctime)s %(message)s")
+    _log.setLevel(logging.INFO)
     with ReferenceHudi(given.folder / "reference") as hudi:
         for kind in given.kinds.split(","):
             began = time.monotonic()
