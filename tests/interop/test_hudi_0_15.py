@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -139,6 +140,8 @@ def test_pyhudi_rolls_back_a_failed_write_of_hudi_0_15(markers: str, kind: Kind,
 
 @pytest.mark.parametrize("kind", [COPY_ON_WRITE, MERGE_ON_READ], ids=lambda kind: kind.name)
 def test_metadata_tables_are_continued_by_each_side(kind: Kind, old_reference: ReferenceHudi, tmp_path: Path) -> None:
+    # CREATE TABLE of 0.15 makes the timeline's time zone LOCAL, whatever it was, and a changed zone is refused.
+    kind = replace(kind, options={**kind.options, "hoodie.table.timeline.timezone": "LOCAL"})
     path, name, model = tmp_path / "t", f"indexed_{kind.name}", Model(kind.order_by)
     kind.create(path).insert(model.upsert(trips(0, 8)), INDEXES)
     for turn in range(4):
@@ -147,7 +150,7 @@ def test_metadata_tables_are_continued_by_each_side(kind: Kind, old_reference: R
     old_writes(kind, old_reference, path, "upsert", model.upsert(trips(6, 12, amount=10)), **INDEXES)
     HudiTable.open(path).delete(model.delete(trips(4, 5, amount=99)), options=INDEXES)
     check(old_reference, path, name, model)
-    with pytest.raises(ReferenceFailure, match="alidation"):
+    with pytest.raises(ReferenceFailure, match=r"alidation|Unable to infer schema"):
         old_writes(kind, old_reference, path, "upsert", trips(2, 12, amount=60), **INDEXES, **FAILS_BEFORE_COMMIT)
     HudiTable.open(path).upsert(model.upsert(trips(6, 8, amount=70)), INDEXES)
     check(old_reference, path, name, model)
