@@ -126,7 +126,7 @@ CALLS = (
 
 def test_what_another_process_changes_meanwhile_is_changed_again(glue, sync, table, tmp_path: Path, monkeypatch) -> None:
     """Each call is refused twice before Glue sees it, with the error that boto3 makes of Glue's answer."""
-    monkeypatch.setattr("pyhudi.clients.repeated_calls._PAUSES", (0.01, 0.01))
+    monkeypatch.setattr("pyhudi.repeated_calls._PAUSES", (0.01, 0.01))
     api = importlib.import_module("botocore.client").BaseClient
     sent, error = api._make_api_call, importlib.import_module("botocore.exceptions").ClientError
     refused: list[str] = []
@@ -148,7 +148,7 @@ def test_what_another_process_changes_meanwhile_is_changed_again(glue, sync, tab
     refused.clear()
     table.delete(partitions=["bergen"])
     with monkeypatch.context() as patched:
-        patched.setattr("pyhudi.clients.repeated_calls._PAUSES", (0.01,))
+        patched.setattr("pyhudi.repeated_calls._PAUSES", (0.01,))
         with pytest.raises(CatalogError, match=r"refused dropping 1 partition.*ConcurrentModificationException"):
             sync()
     assert sync()[0].dropped == 1

@@ -104,7 +104,7 @@ def test_calls_that_fail_inside_the_metastore_are_made_again(
 ) -> None:
     """As another process that does the same makes them fail: what is done then counts, what is left is done."""
     error = internal_error() if kind == "internal error" else load_bindings()[1].MetaException("Cannot read fields from a deleted object")
-    monkeypatch.setattr("pyhudi.clients.repeated_calls._PAUSES", (0.01, 0.01))
+    monkeypatch.setattr("pyhudi.repeated_calls._PAUSES", (0.01, 0.01))
     with monkeypatch.context() as patched:
         failed = {name: disturb(patched, name, 2, error, is_done=is_done) for name in CALLS}
         touch = {"hoodie.meta.sync.touch.partitions.enabled": "true"}
@@ -121,7 +121,7 @@ def test_calls_that_fail_inside_the_metastore_are_made_again(
 
 
 def test_a_call_that_fails_each_time_is_an_error_and_the_next_sync_goes_on(filled: Synced, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pyhudi.clients.repeated_calls._PAUSES", (0.01, 0.01))
+    monkeypatch.setattr("pyhudi.repeated_calls._PAUSES", (0.01, 0.01))
     filled.sync()
     filled.table.delete(partitions=["rome"])
     with monkeypatch.context() as patched:

@@ -15,8 +15,8 @@ from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from pyhudi.clients.library_logs import keep_off_terminal
-from pyhudi.clients.repeated_calls import repeated
 from pyhudi.errors import CatalogError, OptionError
+from pyhudi.repeated_calls import repeated
 
 _URIS: Final = "hoodie.datasource.hive_sync.metastore.uris"
 _PORT: Final = 9083
@@ -69,7 +69,7 @@ class MetastoreClient:
             with self.translate_errors(action):
                 return call()
 
-        return repeated(attempt, self._failed_inside)
+        return repeated(attempt, CatalogError, self._failed_inside)
 
     def _failed_inside(self, error: CatalogError) -> bool:
         internal = importlib.import_module("thrift.Thrift").TApplicationException

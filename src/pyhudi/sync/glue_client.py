@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from pyhudi.clients.aws_client import credentials, load_boto3
-from pyhudi.clients.repeated_calls import repeated
 from pyhudi.errors import CatalogError, OptionError
+from pyhudi.repeated_calls import repeated
 from pyhudi.spec.options import Options
 
 #: The arguments of a client by the option that gives them, besides the credentials.
@@ -45,7 +45,7 @@ class GlueClient:
         Raises:
             CatalogError: as the call does, or Glue says that each time.
         """
-        return repeated(call, lambda error: _CONCURRENT in str(error))
+        return repeated(call, CatalogError, lambda error: _CONCURRENT in str(error))
 
     def send(self, method: str, action: str, harmless: Collection[str] = (), **request: Any) -> Any:
         """Return the answer to a request, None for an error of a harmless code.

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from pyhudi.clients.repeated_calls import repeated
 from pyhudi.errors import CatalogError, OptionError, UnsupportedError
+from pyhudi.repeated_calls import repeated
 from pyhudi.spec.options import Options
 from pyhudi.sync.sync_settings import JDBC_URL
 
@@ -42,7 +42,7 @@ class ServerClient:
         Raises:
             CatalogError: the server does not answer, or refuses.
         """
-        repeated(lambda: self._run(sql, action, has_rows=False), _failed_inside)
+        repeated(lambda: self._run(sql, action, has_rows=False), CatalogError, _failed_inside)
 
     def count(self, sql: str, action: str) -> int:
         """Return the number that a query returns.

@@ -8,15 +8,13 @@ request among their metadata, by which they are known again.
 
 from __future__ import annotations
 
-import logging
-import time
 import uuid
 from collections.abc import Callable
 from typing import Any, BinaryIO, Final, TypeVar
 
+from pyhudi import repeated_calls
 from pyhudi.storage.remote import cloud_client
 
-_log = logging.getLogger(__name__)
 #: Seconds before each further attempt.
 _PAUSES_S: Final = (0.1, 0.4, 1.6)
 #: An attempt that took longer is not repeated: obstore has waited for as long as its limits say.
@@ -33,16 +31,7 @@ _Answer = TypeVar("_Answer")
 
 def repeated(request: Callable[[], _Answer]) -> _Answer:
     """Make a request that does no harm when it is done twice, and return its answer; four times at most while the connection breaks."""
-    for pause_s in _PAUSES_S:
-        began = time.monotonic()
-        try:
-            return request()
-        except Exception as error:
-            if not _may_pass(error) or time.monotonic() - began > _LONGEST_ATTEMPT_S:
-                raise
-            _log.info("sent again: %s", str(error)[:300])
-            time.sleep(pause_s)
-    return request()
+    return repeated_calls.repeated(request, Exception, _may_pass, pauses_s=_PAUSES_S, longest_s=_LONGEST_ATTEMPT_S)
 
 
 def call_store(function: str, *arguments: Any, **named: Any) -> Any:
