@@ -11,8 +11,8 @@ import zlib
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from pyhudi.codec.parquet.compact_protocol import I32, STRUCT
-from pyhudi.codec.parquet.thrift_fields import Fields, field_header, find_fields, number_in, read_until
+from pyhudi.codec.parquet.compact_protocol import I32, STRUCT, field_header
+from pyhudi.codec.parquet.thrift_fields import Fields, find_fields, number_in, read_until
 from pyhudi.codec.varint import Buffer, read_varint, write_varint
 from pyhudi.errors import CorruptTableError
 

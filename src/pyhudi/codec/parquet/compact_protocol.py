@@ -101,13 +101,8 @@ def read_fields(data: Buffer, at: int, depth: int, number: int = 0) -> tuple[Thr
     if depth > DEPTH_MAX:
         raise ValueError(f"structs more than {DEPTH_MAX} levels deep at {at}")
     fields: ThriftStruct = {}
-    while header := data[at]:
-        at += 1
-        kind = header & 0x0F
-        if header > 0x0F:
-            number += header >> 4
-        else:
-            number, at = read_varint(data, at)
+    while data[at]:
+        kind, number, at = field_header(data, at, number)
         if kind in WHOLE:
             value = data[at]
             if value < 0x80:
@@ -122,6 +117,15 @@ def read_fields(data: Buffer, at: int, depth: int, number: int = 0) -> tuple[Thr
             other, at = read_value(data, at, kind, depth)
             fields[number] = kind, other
     return fields, at + 1
+
+
+def field_header(data: Buffer, at: int, number: int) -> tuple[int, int, int]:
+    """Return type and number of the field at an offset, behind the field `number`, and its value's offset; errors as in `read_fields`."""
+    header = data[at]
+    if header > 0x0F:
+        return header & 0x0F, number + (header >> 4), at + 1
+    number, at = read_varint(data, at + 1)
+    return header, number, at
 
 
 def read_value(data: Buffer, at: int, kind: int, depth: int) -> tuple[Value, int]:

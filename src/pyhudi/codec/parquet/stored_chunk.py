@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Final
 
-from pyhudi.codec.parquet.compact_protocol import LIST, STRUCT, ThriftStruct, list_header, read_fields
+from pyhudi.codec.parquet.compact_protocol import LIST, STRUCT, ThriftStruct, field_header, list_header, read_fields
 from pyhudi.codec.parquet.page_files import number_of
-from pyhudi.codec.parquet.thrift_fields import Fields, field_header, find_fields, number_in, read_field, read_until
+from pyhudi.codec.parquet.thrift_fields import Fields, find_fields, number_in, read_field, read_until
 from pyhudi.codec.varint import Buffer, write_varint
 from pyhudi.errors import CorruptTableError
 

@@ -23,10 +23,11 @@ from pyhudi.codec.parquet.compact_protocol import (
     TRUE,
     ThriftStruct,
     Value,
+    field_header,
     list_header,
     read_value,
 )
-from pyhudi.codec.varint import Buffer, read_unsigned, read_varint
+from pyhudi.codec.varint import Buffer, read_unsigned
 from pyhudi.errors import CorruptTableError
 
 #: The fields of a struct by their numbers: type, offset of the value, offset after it, and the value of a whole number, 0 for others.
@@ -42,13 +43,8 @@ def find_fields(data: Buffer, at: int, number: int = 0) -> tuple[Fields, int]:
         ({1: (5, 1, 2, 1), 2: (8, 3, 5, 0)}, 6)
     """
     fields: Fields = {}
-    while header := data[at]:
-        at += 1
-        kind = header & 0x0F
-        if header > 0x0F:
-            number += header >> 4
-        else:
-            number, at = read_varint(data, at)
+    while data[at]:
+        kind, number, at = field_header(data, at, number)
         begin, value = at, 0
         if I16 <= kind <= I64:
             value = data[at]
@@ -98,15 +94,6 @@ def _skip_struct(data: Buffer, at: int, depth: int) -> int:
         elif kind not in (TRUE, FALSE):
             at = skip_value(data, at, kind, depth)
     return at + 1
-
-
-def field_header(data: Buffer, at: int, number: int) -> tuple[int, int, int]:
-    """Return type and number of the field at an offset, behind the field `number`, and the offset of its value."""
-    header = data[at]
-    if header > 0x0F:
-        return header & 0x0F, number + (header >> 4), at + 1
-    number, at = read_varint(data, at + 1)
-    return header, number, at
 
 
 def read_until(
