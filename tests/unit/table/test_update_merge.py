@@ -153,7 +153,7 @@ def test_an_update_of_rows_that_were_written_in_between_is_refused() -> None:
     changed = updated_rows(table.storage, table.config, {}, {"fare": 1.0}, None)
     table.upsert([{**ROWS[0], "fare": 100.0}])
     with pytest.raises(ConflictError, match="completed between reading and writing"):
-        table._write_changes(lambda: changed, None)
+        table._write_changes(lambda _: changed, None)
     assert fares(table)[1] == 100.0
 
 

@@ -154,7 +154,7 @@ class WriteMethods(ReadMethods):
             return self._write(Operation.DELETE_PARTITION, None, options, partitions=partitions)
         if where is None:
             return self._write(Operation.DELETE, data, options)
-        return self._write_changes(lambda: rows_to_delete(self.storage, self.config, where), options)
+        return self._write_changes(lambda _: rows_to_delete(self.storage, self.config, where), options)
 
     @advised
     @progress_bar("update")
@@ -185,8 +185,7 @@ class WriteMethods(ReadMethods):
             >>> table.to_arrow(["fare"], "id = 1").to_pylist()
             [{'fare': 8.5}]
         """
-        chosen = merge_options(default_write_options(), options or {})
-        return self._write_changes(lambda: updated_rows(self.storage, self.config, chosen, set, where), options)
+        return self._write_changes(lambda chosen: updated_rows(self.storage, self.config, chosen, set, where), options)
 
     @advised
     def merge(self, source: object, on: str | Sequence[str] | Mapping[str, str] | None = None) -> MergeBuilder:
@@ -223,12 +222,15 @@ class WriteMethods(ReadMethods):
     def _merge(
         self, rows: pa.Table, pairs: Sequence[tuple[str, str]], clauses: Sequence[MergeClause], options: Options | None
     ) -> WriteResult:
-        chosen = merge_options(default_write_options(), options or {})
-        return self._write_changes(lambda: merged_rows(self.storage, self.config, chosen, MergeSource(rows, pairs), clauses), options)
+        source = MergeSource(rows, pairs)
+        return self._write_changes(lambda chosen: merged_rows(self.storage, self.config, chosen, source, clauses), options)
 
-    def _write_changes(self, read: Callable[[], ChangedRows], options: Options | None) -> WriteResult:
+    def _write_changes(self, read: Callable[[Options], ChangedRows], options: Options | None) -> WriteResult:
+        """Write what `read` returns, which is given the options with their defaults; another write that is faster has both done again."""
+        chosen = merge_options(default_write_options(), options or {})
+
         def change() -> WriteResult:
-            changed = read()
+            changed = read(chosen)
             return self._write(
                 changed.operation,
                 changed.rows,
@@ -238,7 +240,7 @@ class WriteMethods(ReadMethods):
                 columns=changed.columns,
             )
 
-        return repeated_change(change, merge_options(default_write_options(), options or {}))
+        return repeated_change(change, chosen)
 
     def _write(
         self,
