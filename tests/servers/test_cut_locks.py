@@ -28,16 +28,9 @@ from tests.not_none import not_none
 from tests.servers.cut_network import CutNetwork, network_to
 from tests.servers.java_server import free_port
 from tests.servers.s3_server import s3_server
-from tests.unit.locks.zookeeper_server import zookeeper_server
+from tests.unit.locks.zookeeper_server import zookeeper_options, zookeeper_server
 
 SCHEMA = pa.schema({"id": pa.int64(), "v": pa.string()})
-ZOOKEEPER = "hoodie.write.lock.zookeeper."
-OF_ZOOKEEPER = {
-    "hoodie.write.lock.provider": "ZookeeperBasedLockProvider",
-    f"{ZOOKEEPER}base_path": "/hudi/locks",
-    f"{ZOOKEEPER}session_timeout_ms": "3000",
-    f"{ZOOKEEPER}connection_timeout_ms": "3000",
-}
 OF_STORE = {"hoodie.write.lock.storage.validity.timeout.secs": "10", "hoodie.write.lock.storage.renew.interval.secs": "1"}
 WAITING = {"hoodie.write.lock.wait_time_ms": "90000"}
 
@@ -86,9 +79,9 @@ def test_writer_that_is_cut_off_from_zookeeper_commits_nothing(zookeeper: str, t
     path = tmp_path / "t"
     HudiTable.create(path, SCHEMA, name="t", keys=["id"])
     port = int(zookeeper.rpartition(":")[2])
-    direct = {**OF_ZOOKEEPER, f"{ZOOKEEPER}url": zookeeper}
+    direct = zookeeper_options(zookeeper, 3000)
     with network_to(port) as network:
-        cut = {**OF_ZOOKEEPER, f"{ZOOKEEPER}url": f"127.0.0.1:{network.port}"}
+        cut = zookeeper_options(f"127.0.0.1:{network.port}", 3000)
         HudiTable.open(path).upsert([{"id": 1, "v": "a"}], options=cut)
         lock = provided(path, direct)
         cut_in(monkeypatch, LocalStorage, Cutting(network, lambda: lock.acquire(60)))

@@ -17,15 +17,10 @@ from pyhudi.errors import LockLostError, StorageError
 from pyhudi.locks.zookeeper_lock import ZooKeeperProvider
 from pyhudi.storage.local_storage import LocalStorage
 from tests.slow_cases import slow_cases
-from tests.unit.locks.zookeeper_server import ZooKeeperServer, restartable_zookeeper
+from tests.unit.locks.zookeeper_server import ZooKeeperServer, restartable_zookeeper, zookeeper_options
 
 SCHEMA = pa.schema({"id": pa.int64(), "v": pa.string()})
-KEY = "hoodie.write.lock.zookeeper."
 OPTIONS = {
-    "hoodie.write.lock.provider": "ZookeeperBasedLockProvider",
-    f"{KEY}base_path": "/hudi/locks",
-    f"{KEY}session_timeout_ms": "8000",
-    f"{KEY}connection_timeout_ms": "8000",
     "hoodie.write.lock.wait_time_ms": "30000",
     "hoodie.time.generator.max_expected_clock_skew_ms": "1",
 }
@@ -78,7 +73,7 @@ def test_write_during_which_the_server_fails_is_whole_or_leaves_nothing(
     case: tuple[str, str, str], server: ZooKeeperServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     what, mode, end = case
-    options = {**OPTIONS, f"{KEY}url": server.address, **(OPTIMISTIC if mode == "optimistic" else {})}
+    options = {**OPTIONS, **zookeeper_options(server.address, 8000), **(OPTIMISTIC if mode == "optimistic" else {})}
     HudiTable.create(tmp_path / "t", SCHEMA, name="t", keys=["id"])
     HudiTable.open(tmp_path / "t").upsert([{"id": 1, "v": "a"}], options=options)
     timers = []

@@ -15,6 +15,18 @@ from pathlib import Path
 import pytest
 
 
+def zookeeper_options(address: str, timeout_ms: int) -> dict[str, str]:
+    """Return the options of a lock of a server, whose sessions and connections have one time limit."""
+    of_zookeeper = {
+        "url": address,
+        "base_path": "/hudi/locks",
+        "session_timeout_ms": str(timeout_ms),
+        "connection_timeout_ms": str(timeout_ms),
+    }
+    prefixed = {f"hoodie.write.lock.zookeeper.{name}": value for name, value in of_zookeeper.items()}
+    return {"hoodie.write.lock.provider": "ZookeeperBasedLockProvider", **prefixed}
+
+
 class ZooKeeperServer:
     """A server with its data in a folder, on one port as often as it is started."""
 
