@@ -30,7 +30,8 @@ LOWEST_TESTS := tests/unit/codec tests/unit/kernels/test_write_task.py tests/uni
 # Spark takes its Java from here; read when a recipe runs, since the file is made by the set-up. PySpark needs no SPARK_HOME, and one
 # that points elsewhere would bring another Spark.
 WITH_JAVA = unset SPARK_HOME; export JAVA_HOME="$$(cat $(JAVA))" PYSPARK_PYTHON="$(CURDIR)/$(BIN)/python";
-WITH_HUDI = export PYHUDI_REFERENCE_PYTHON="$(CURDIR)/$(HUDI)/bin/python" PYHUDI_REFERENCE_JAR="$$(cat $(HUDI)/hudi-bundle)";
+WITH_HUDI = export PYHUDI_REFERENCE_PYTHON="$(CURDIR)/$(HUDI)/bin/python" PYHUDI_REFERENCE_JAR="$$(cat $(HUDI)/hudi-bundle)" \
+	PYHUDI_REFERENCE_0_15_JAR="$$(cat $(HUDI)/hudi-0.15-bundle)";
 WITH_SERVERS = export PYHUDI_SERVERS_PYTHON="$(CURDIR)/$(SERVERS)/bin/python" PYHUDI_AZURITE="$$(ls $(CURDIR)/$(AZURITE) 2>/dev/null || true)" \
 	PYHUDI_S3A="$(CURDIR)/$(S3A)";
 # JVMs of tests live for minutes: Java's second compiler and its parallel collector cost them more than they bring back (44 % of the
@@ -115,7 +116,7 @@ test-trino: $(READY) $(READY_SERVERS) $(READY_TRINO) ## Trino reads our tables, 
 	@export PYHUDI_SERVERS_PYTHON="$(CURDIR)/$(SERVERS)/bin/python" PYHUDI_TRINO="$(CURDIR)/$(TRINO)"; $(PYTEST) -q $(SLOWEST) tests/servers/test_trino.py $(ARGS)
 
 .PHONY: interop
-interop: $(READY) $(JAVA) $(READY_HUDI) ## Let Apache Hudi 1.2.0 read and continue our tables, and the other way round
+interop: $(READY) $(JAVA) $(READY_HUDI) ## Let Apache Hudi 1.2.0 (and 0.15.0, version 6) read and continue our tables, and the other way round
 	@echo "pytest tests/interop"
 	@$(WITH_JAVA) $(WITH_HUDI) $(SHORT_LIVED) $(TIMED) "tests with Apache Hudi" \
 		$(PYTEST) -q -n 2 --dist worksteal $(SLOWEST) tests/interop $(ARGS)

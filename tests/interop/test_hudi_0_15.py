@@ -1,6 +1,6 @@
 """Version 6 is kept for Hudi 0.14 and 0.15: here 0.15.0 reads and continues what pyhudi writes, and the other way round.
 
-Runs where PYHUDI_REFERENCE_0_15_JAR names `hudi-spark3.5-bundle_2.12-0.15.0.jar`; `make interop` does not set it.
+Runs where PYHUDI_REFERENCE_0_15_JAR names `hudi-spark3.5-bundle_2.12-0.15.0.jar`; `make interop` sets it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from tests.interop.reference import JAR_VARIABLE, PYTHON_VARIABLE, ReferenceFail
 from tests.interop.rows import data, trips
 from tests.interop.test_metadata_table_version_6 import INDEXES, check
 from tests.interop.test_version_6 import kill_a_write, pending
+from tests.slow_cases import slow_cases
 
 OLD_JAR = "PYHUDI_REFERENCE_0_15_JAR"
 NOT_INLINE = {"hoodie.compact.inline": "false"}
@@ -59,14 +60,14 @@ def assert_both_read(reference: ReferenceHudi, path: Path, model: Model) -> None
     reference.compared += len(model.rows)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", slow_cases(KINDS, [kind for kind in KINDS if kind is not MERGE_ON_READ]), ids=lambda kind: kind.name)
 def test_tables_of_pyhudi_are_continued_by_hudi_0_15(kind: Kind, old_reference: ReferenceHudi, tmp_path: Path) -> None:
     model = Model(kind.order_by)
     kind.create(tmp_path).insert(model.upsert(trips(0, 8)))
     take_turns(kind, old_reference, tmp_path, model)
 
 
-@pytest.mark.parametrize("kind", [COPY_ON_WRITE, MERGE_ON_READ], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", slow_cases([COPY_ON_WRITE, MERGE_ON_READ], [MERGE_ON_READ]), ids=lambda kind: kind.name)
 def test_tables_of_hudi_0_15_are_continued_by_pyhudi(kind: Kind, old_reference: ReferenceHudi, tmp_path: Path) -> None:
     model = Model(kind.order_by)
     old_writes(kind, old_reference, tmp_path, "upsert", model.upsert(trips(0, 8)))
@@ -106,7 +107,7 @@ def test_each_side_compacts_what_both_wrote(old_reference: ReferenceHudi, tmp_pa
     assert_both_read(old_reference, path, model)
 
 
-@pytest.mark.parametrize("kind", [COPY_ON_WRITE, MERGE_ON_READ], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", slow_cases([COPY_ON_WRITE, MERGE_ON_READ], [COPY_ON_WRITE]), ids=lambda kind: kind.name)
 def test_hudi_0_15_rolls_back_a_killed_write_of_pyhudi(kind: Kind, old_reference: ReferenceHudi, tmp_path: Path) -> None:
     model = Model(kind.order_by)
     kind.create(tmp_path).insert(model.upsert(trips(0, 6)))
@@ -120,8 +121,8 @@ def test_hudi_0_15_rolls_back_a_killed_write_of_pyhudi(kind: Kind, old_reference
     assert_both_read(old_reference, tmp_path, model)
 
 
-@pytest.mark.parametrize("kind", [COPY_ON_WRITE, MERGE_ON_READ], ids=lambda kind: kind.name)
-@pytest.mark.parametrize("markers", ["TIMELINE_SERVER_BASED", "DIRECT"])
+@pytest.mark.parametrize("kind", slow_cases([COPY_ON_WRITE, MERGE_ON_READ], [COPY_ON_WRITE]), ids=lambda kind: kind.name)
+@pytest.mark.parametrize("markers", slow_cases(["TIMELINE_SERVER_BASED", "DIRECT"], ["DIRECT"]))
 def test_pyhudi_rolls_back_a_failed_write_of_hudi_0_15(markers: str, kind: Kind, old_reference: ReferenceHudi, tmp_path: Path) -> None:
     model = Model(kind.order_by)
     old_writes(kind, old_reference, tmp_path, "upsert", model.upsert(trips(0, 6)))
@@ -138,7 +139,7 @@ def test_pyhudi_rolls_back_a_failed_write_of_hudi_0_15(markers: str, kind: Kind,
     assert_both_read(old_reference, tmp_path, model)
 
 
-@pytest.mark.parametrize("kind", [COPY_ON_WRITE, MERGE_ON_READ], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", slow_cases([COPY_ON_WRITE, MERGE_ON_READ], [MERGE_ON_READ]), ids=lambda kind: kind.name)
 def test_metadata_tables_are_continued_by_each_side(kind: Kind, old_reference: ReferenceHudi, tmp_path: Path) -> None:
     # CREATE TABLE of 0.15 makes the timeline's time zone LOCAL, whatever it was, and a changed zone is refused.
     kind = replace(kind, options={**kind.options, "hoodie.table.timeline.timezone": "LOCAL"})
