@@ -12,12 +12,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
 
 _HOP: Final = frozenset({"connection", "transfer-encoding", "expect", "server", "date", "content-length"})
-_CODES: Final = {"500": "InternalError", "503": "SlowDown", "409": "ConditionalRequestConflict"}
+_CODES: Final = {"429": "TooManyRequests", "500": "InternalError", "503": "SlowDown", "409": "ConditionalRequestConflict"}
+#: Faults of requests that are done, and faults after which the connection is broken.
+_WITH_ANSWER: Final = ("", "slow", "cut", "stall")
+_BREAKS: Final = ("reset", "hang", "cut", "stall")
 
 
 class FaultyServer(ThreadingHTTPServer):
     """Forwards requests to a port of this machine, unless `fault` says for a method and a path how they end: `""` well, otherwise with the
     status that it names, `reset` or, until `resumed` is set, `hang`; `-after` behind one of them means that the request is done before.
+    Of an answer that is `cut` or `stalls` the first half is sent, then the connection breaks or nothing more comes; a `slow` one comes
+    after `delay_s`.
     """
 
     daemon_threads = True
@@ -27,6 +32,9 @@ class FaultyServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.target = target
         self.resumed = threading.Event()
+        self.delay_s = 0.0
+        #: Headers of the answers with a status of an error.
+        self.error_headers: dict[str, str] = {}
         self.fault: Callable[[str, str], str] = lambda _method, _path: ""
 
     def once_each(self, fault: str, methods: str = "GET HEAD PUT POST DELETE") -> None:
@@ -53,16 +61,21 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         fault, _, after = self.server.fault(self.command, self.path).partition("-")
-        status, headers, data = self.forward(body) if after or not fault else (0, {}, b"")
-        if fault == "hang":
+        status, headers, data = self.forward(body) if after or fault in _WITH_ANSWER else (0, {}, b"")
+        if fault in ("cut", "stall"):
+            self.answer(status, headers, data[: len(data) // 2])
+            self.wfile.flush()
+        if fault == "slow":
+            self.server.resumed.wait(self.server.delay_s)
+        if fault in ("hang", "stall"):
             self.server.resumed.wait()
-        if fault in ("reset", "hang"):
+        if fault in _BREAKS:
             self.close_connection = True
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.connection.close()
-        elif fault:
+        elif fault in _CODES:
             text = f"<Error><Code>{_CODES[fault]}</Code><Message>on purpose</Message></Error>".encode()
-            self.answer(int(fault), {"Content-Length": str(len(text))}, text)
+            self.answer(int(fault), {"Content-Length": str(len(text)), **self.server.error_headers}, text)
         else:
             self.answer(status, headers, data)
 

@@ -126,6 +126,48 @@ def test_properties_are_replaced_and_locks_taken_though_the_answer_is_lost(monke
     assert storage.read("p") == b"2"
 
 
+def test_folder_is_deleted_though_its_listing_breaks_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = CloudStorage(new_url())
+    storage.create("p/a", b"1")
+    break_off(monkeypatch, refused, "list")
+    storage.delete_tree("p")
+    assert storage.list("p") == []
+
+
+THROTTLED = "Error performing GET http://s3/b/t in 9s, after 6 retries, max_retries: 6 - Server returned non-2xx status code: 503 Slow Down"
+ADVICE = {
+    THROTTLED: "The store refuses requests for the time being. Let fewer processes use it at a time, and try again later",
+    IN_VAIN: "The connection to the store breaks. Check the network and the address of the store, and try again",
+}
+
+
+@pytest.mark.parametrize("error", ADVICE)
+@pytest.mark.parametrize(
+    ("request_of", "subject"),
+    [
+        (lambda storage: storage.open_input("t.parquet"), "'t.parquet' of table"),
+        (lambda storage: storage.read("t"), "'t' of table"),
+        (lambda storage: storage.create("t", b""), "'t' of table"),
+        (lambda storage: storage.list(""), "the listing of table"),
+    ],
+)
+def test_error_names_table_and_file_and_says_what_to_do(error, request_of, subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage, calls = CloudStorage(new_url()), []
+
+    class Refusing:
+        def __getattr__(self, name: str) -> Any:
+            def call(*_arguments: Any, **_named: Any) -> Any:
+                calls.append(name)
+                raise exceptions.GenericError(f"{error}\n\nDebug source: of Rust")
+
+            return call
+
+    monkeypatch.setattr(cloud_client, "obstore_functions", Refusing)
+    with pytest.raises(StorageError, match=rf"cannot use {subject} s3://bucket.*{ADVICE[error]}$"):
+        request_of(storage)
+    assert len(calls) == 1, "obstore has repeated it itself"
+
+
 @pytest.mark.parametrize(("error", "attempts"), [(BROKEN, 4), (IN_VAIN, 1), ("503 Service Unavailable", 1)])
 def test_requests_are_repeated_within_bounds(error: str, attempts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     storage, count = CloudStorage(new_url()), 0

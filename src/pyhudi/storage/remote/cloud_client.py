@@ -10,6 +10,7 @@ import contextlib
 import functools
 import importlib
 import os
+import re
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any, Final
@@ -20,14 +21,24 @@ from pyhudi.storage.remote.cloud_options import ENDPOINTS, FAMILIES, TIMEOUTS, c
 _SCHEMES: Final = {"aws": "s3", "google": "gs"}
 #: Where obstore looks for the address of a store that its settings do not state; the SDKs of AWS have the first two.
 _ENDPOINT_VARIABLES: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
-#: Without credentials obstore asks the machine for its role, which elsewhere than in a cloud ends by these limits only.
-_RETRIES: Final = {"max_retries": 6, "retry_timeout": timedelta(seconds=60)}
-
+#: Without credentials obstore asks the machine for its role, which elsewhere than in a cloud ends by these limits only. obstore does not
+#: look at `Retry-After`, and its own pauses before six repetitions are 1.4 s together, which is less than a store throttles for; these are
+#: 8 s in the mean, 17 s at most.
+_RETRIES: Final = {
+    "max_retries": 6,
+    "retry_timeout": timedelta(seconds=60),
+    "backoff": {"init_backoff": timedelta(seconds=0.1), "max_backoff": timedelta(seconds=5), "base": 4},
+}
 
 #: The services of machines in a cloud that give the credentials of their roles.
 _INSTANCE_METADATA: Final = ("169.254.169.254", "metadata.google.internal")
 #: How obstore's errors say that the time of a request was over.
 _NO_ANSWER: Final = ("kind: Timeout", "TimedOut")
+#: How they say that obstore has repeated the request itself, and that the connection broke.
+REPEATED: Final = "max_retries"
+BROKEN: Final = "HTTP error"
+#: What the store answers when it refuses for the time being.
+_REFUSED: Final = re.compile(r"status code: (429|5\d\d)")
 #: The codes by which S3 and Google Cloud Storage, and Azure, say that there is no such bucket.
 _NO_BUCKET: Final = ("NoSuchBucket", "ContainerNotFound")
 
@@ -104,7 +115,7 @@ def store_errors(url: str, path: str, *, writes: bool = False) -> Iterator[None]
             raise _no_bucket(url, path) from error
         if type(error).__name__ in ("AlreadyExistsError", "PreconditionError"):
             raise AlreadyExistsError(f"file '{path}' of table {url} exists already") from error
-        raise StorageError(f"cannot use '{path}' of table {url}: {_explanation(error)}") from error
+        raise StorageError(f"cannot use {_subject(url, path)}: {_explanation(error)}") from error
 
 
 def _says_no_bucket(error: Exception) -> bool:
@@ -113,14 +124,24 @@ def _says_no_bucket(error: Exception) -> bool:
 
 def _no_bucket(url: str, path: str) -> StorageError:
     return StorageError(
-        f"cannot use '{path}' of table {url}: the bucket or container does not exist, or these credentials do not show it. Check its name"
+        f"cannot use {_subject(url, path)}: the bucket or container does not exist, or these credentials do not show it. Check its name"
         " and the region"
     )
+
+
+def _subject(url: str, path: str) -> str:
+    return f"'{path}' of table {url}" if path else f"the listing of table {url}"
 
 
 def first_line(error: Exception) -> str:
     """Return what an error of obstore says without the structure of Rust that follows."""
     return str(error).partition("\n\nDebug source")[0].strip()[:1000]
+
+
+def is_without_answer(error: Exception) -> bool:
+    """Tell whether an error of obstore says that the store was not reached, or refuses for the time being."""
+    text = first_line(error)
+    return BROKEN in text or _REFUSED.search(text) is not None
 
 
 def _explanation(error: Exception) -> str:
@@ -144,4 +165,8 @@ def _hint(error: Exception) -> str:
         return f". The store did not answer in time. How long a request may take is the storage option 'timeout', {default}"
     if "PermanentRedirect" in text or "missing Location header" in text or "301" in text:
         return ". The bucket may be in another region: set AWS_REGION or the storage option 'region'"
+    if _REFUSED.search(text):
+        return ". The store refuses requests for the time being. Let fewer processes use it at a time, and try again later"
+    if BROKEN in text:
+        return ". The connection to the store breaks. Check the network and the address of the store, and try again"
     return ""

@@ -168,7 +168,7 @@ class CloudStorage:
         """Delete everything below a folder."""
         split_file_path(path)
         with store_errors(self.url, path), contextlib.suppress(FileNotFoundError):
-            for chunk in cloud_client.obstore_functions().list(self.store, path):
+            for chunk in repeated(lambda: list(cloud_client.obstore_functions().list(self.store, path))):
                 self.delete_objects([entry["path"] for entry in chunk])
 
     def delete_objects(self, paths: Sequence[str]) -> bool:

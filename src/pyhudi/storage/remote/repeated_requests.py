@@ -19,9 +19,7 @@ from pyhudi.storage.remote import cloud_client
 _PAUSES_S: Final = (0.1, 0.4, 1.6)
 #: An attempt that took longer is not repeated: obstore has waited for as long as its limits say.
 _LONGEST_ATTEMPT_S: Final = 30.0
-#: How obstore's errors say that the connection broke, that obstore has repeated the request itself, and S3 that it shall be repeated.
-_BROKEN: Final = "HTTP error"
-_REPEATED: Final = "max_retries"
+#: How S3 says that a request shall be repeated.
 _TRY_AGAIN: Final = "ConditionalRequestConflict"
 #: Azure takes names of C# only.
 _ID: Final = "pyhudi_request"
@@ -79,4 +77,4 @@ def _version_if_mine(store: Any, path: str, attributes: dict[str, str]) -> Any:
 
 def _may_pass(error: Exception) -> bool:
     text = cloud_client.first_line(error)
-    return _TRY_AGAIN in text or (_BROKEN in text and _REPEATED not in text)
+    return _TRY_AGAIN in text or (cloud_client.BROKEN in text and cloud_client.REPEATED not in text)

@@ -33,7 +33,9 @@ class StoredObject:
                 )
             except FileNotFoundError:
                 raise
-            except Exception:  # noqa: BLE001 - the range may be the reason; the next request tells
+            except Exception as error:  # the range may be the reason; the next request tells
+                if cloud_client.is_without_answer(error):
+                    raise
                 answer = cloud_client.obstore_functions().get(store, self.path)
             return answer.meta["size"], bytes(answer.bytes())
 
