@@ -18,8 +18,8 @@ from pyhudi.spec.table_features import check_writable
 from pyhudi.storage.storage_protocol import HeldLock, Storage
 from pyhudi.storage.table_properties import load_properties, recover_properties
 from pyhudi.timeline.clock import Clock, InstantClock
-from pyhudi.timeline.load_timeline import timeline_files
 from pyhudi.timeline.timeline import Timeline
+from pyhudi.timeline.timeline_files import timeline_files
 from pyhudi.timeline.write_instant import TimelineWriter
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
 from pyhudi.txn.conflicts.colliding_plans import remove_colliding_plans

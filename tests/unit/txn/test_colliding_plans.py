@@ -18,7 +18,8 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.table.hudi_table import HudiTable
 from pyhudi.testing.intercepted_storage import Call, InterceptedStorage
 from pyhudi.testing.invariants import garbage, timeline_faults
-from pyhudi.timeline.load_timeline import load_timeline, timeline_files
+from pyhudi.timeline.load_timeline import load_timeline
+from pyhudi.timeline.timeline_files import timeline_files
 from pyhudi.txn.conflicts.colliding_plans import remove_colliding_plans
 from tests.not_none import not_none
 from tests.unit.table.tables import make_table, ride, rows_of

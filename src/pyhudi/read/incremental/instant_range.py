@@ -24,9 +24,9 @@ from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.archived_v1_timeline import archived_instants
 from pyhudi.timeline.clock import parse_time
-from pyhudi.timeline.load_timeline import timeline_files
 from pyhudi.timeline.pending_clustering import pending_clustering
 from pyhudi.timeline.timeline import Timeline
+from pyhudi.timeline.timeline_files import timeline_files
 from pyhudi.timeline_archive.full_timeline import load_full_timeline, read_rows
 
 #: `earliest`, or zeros as scripts write them: `0`, `000`, `00000000000000`.

@@ -23,9 +23,10 @@ from pyhudi.spec.table.table_config import TableConfig
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.instant_details import load_action_metadata, read_action
-from pyhudi.timeline.load_timeline import load_timeline, timeline_files
+from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.moved_timeline import TimelineMovedError
 from pyhudi.timeline.timeline import Timeline
+from pyhudi.timeline.timeline_files import timeline_files
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
 
 P = ParamSpec("P")

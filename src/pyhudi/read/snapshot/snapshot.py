@@ -30,9 +30,9 @@ from pyhudi.spec.table_features import check_readable
 from pyhudi.storage.storage_protocol import Storage
 from pyhudi.storage.table_properties import load_properties
 from pyhudi.timeline.clock import parse_time
-from pyhudi.timeline.load_timeline import timeline_files
 from pyhudi.timeline.moved_timeline import TimelineMovedError
 from pyhudi.timeline.timeline import Timeline
+from pyhudi.timeline.timeline_files import timeline_files
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
 
 #: So many partitions are named in an error.
