@@ -2,7 +2,9 @@
 
 By hand, with the variables that `make interop` sets: `python -m tests.interop.shared_soak --seconds 300 --kind MERGE_ON_READ FOLDER`.
 Apache Hudi's process is killed as the others are, with its JVM. All writers insert and delete in partitions of their own only: Apache
-Hudi does not compare the keys that two writers insert.
+Hudi does not compare the keys that two writers insert. On merge-on-read tables Apache Hudi inserts no key that it has deleted: its indexes
+SIMPLE and BLOOM look for keys in base files only. A key that it deletes, and inserts again while a compaction of that deletion is pending,
+is in a log file only afterwards, so that its next write inserts it once more; without pyhudi and with one writer, too.
 """
 
 from __future__ import annotations
@@ -10,18 +12,26 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pyarrow as pa
 
+from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.local_storage import LocalStorage
+from pyhudi.storage.table_properties import load_properties
+from pyhudi.timeline_archive.full_timeline import load_full_timeline
 from tests.interop.kinds import Kind
 from tests.interop.reference import ReferenceFailure, ReferenceHudi
 from tests.unit.locks.zookeeper_server import zookeeper_server
 from tests.unit.processes import roles
 from tests.unit.processes.roles import Role, Setting
 from tests.unit.processes.soak import Crew, Disturbance, soak
-from tests.unit.processes.workload import SCHEMA, next_change
+from tests.unit.processes.workload import OWN_KEYS, SCHEMA, Change, next_change
 
 NAMES = ("writer1", "writer2", "hudi3", "compactor1", "cleaner1", "reader1")
 LOCK = {
@@ -48,21 +58,26 @@ THEIRS = {
 }
 #: Conflicts, one of them with a planned clustering.
 REFUSALS = ("HoodieWriteConflictException", "HoodieClusteringUpdateException")
+#: What a write of Apache Hudi ends with that has listed a timeline while an action was archived: `RawLocalFileSystem.listStatus` asks for
+#: the status of each name and leaves out those that are missing by then, so that it sees the requested file and not the completed one.
+MISSED = re.compile(r"/table/(?P<metadata>[.]hoodie/metadata/)?[.]hoodie/timeline/(?P<time>\d{17})[.][a-z.]+ does not exist")
 
 
 def write_with_hudi(role: Role) -> None:
     """Write one change after the other with Apache Hudi, and note of each what became of it."""
-    chance, count = random.Random(f"{role.name} {role.incarnation}"), 0
+    chance = random.Random(f"{role.name} {role.incarnation}")
     setting = role.setting
     options = {**setting.options, **THEIRS}
     kind = Kind("soak", version=setting.version, table_type=setting.table_type)
+    deleted = deleted_keys(role) if setting.table_type == "MERGE_ON_READ" else set()
     with ReferenceHudi(role.folder / f"{role.name}-{role.incarnation}") as hudi:
-        while True:
-            count += 1
-            change = next_change(chance, role.number, 1_000_000 * role.number + 10_000 * role.incarnation + count, lasting=True)
+        for number in count(1):
+            change = next_change(chance, role.number, 1_000_000 * role.number + 10_000 * role.incarnation + number, lasting=True)
             if change.kind not in ("upsert", "delete"):
                 continue
-            name = f"{role.name}-{role.incarnation}-{count}"
+            if setting.table_type == "MERGE_ON_READ":
+                change = with_new_keys(change, deleted)
+            name = f"{role.name}-{role.incarnation}-{number}"
             rows = pa.Table.from_pylist([dict(zip(SCHEMA.names, row, strict=True)) for row in change.rows], SCHEMA)
             role.note("begin", name=name, change=change.to_json())
             try:
@@ -73,6 +88,34 @@ def write_with_hudi(role: Role) -> None:
                 role.note("refused" if is_refused else "failed", name=name, error=str(error)[:2000])
             else:
                 role.note("done", name=name, instant="of Apache Hudi")
+
+
+def deleted_keys(role: Role) -> set[int]:
+    """Return the keys that earlier processes of Apache Hudi deleted, or tried to."""
+    path = role.folder / f"{role.name}.log"
+    events = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    changes = [Change.from_json(event["change"]) for event in events if event["kind"] == "begin"]
+    return {row[0] for change in changes if change.kind == "delete" for row in change.rows}
+
+
+def with_new_keys(change: Change, deleted: set[int]) -> Change:
+    """Return a change with other keys in place of deleted ones, to which those that it deletes are added."""
+    rows = tuple((next(new for new in count(key, OWN_KEYS) if new not in deleted), city, value) for key, city, value in change.rows)
+    if change.kind == "delete":
+        deleted.update(key for key, _, _ in rows)
+    return replace(change, rows=rows)
+
+
+def without_missed(folder: Path, faults: list[str]) -> Iterator[str]:
+    """Yield the faults but those of writes of Apache Hudi that listed a timeline while it was archived: the archive has the action."""
+    for fault in faults:
+        match = MISSED.search(fault) if fault.startswith("hudi") else None
+        if match is not None:
+            storage = LocalStorage(str(folder / "table" / (match["metadata"] or "").removesuffix("/")))
+            history = load_full_timeline(storage, TableConfig(load_properties(storage))).archive
+            if history is not None and history.find(match["time"]):
+                continue
+        yield fault
 
 
 def soak_with_hudi(folder: Path, table_type: str, version: int, seconds: float, seed: int) -> tuple[list[str], dict[str, int]]:
@@ -87,6 +130,8 @@ def soak_with_hudi(folder: Path, table_type: str, version: int, seconds: float, 
         faults, counts = soak(Crew(folder, setting, NAMES), seconds, seed, Disturbance(3.0, slow=frozenset({"hudi3"})))
     hudis = [json.loads(line) for path in folder.glob("hudi*.log") for line in path.read_text().splitlines()]
     counts["of Apache Hudi"] = sum(event["kind"] == "done" for event in hudis)
+    every, faults = len(faults), list(without_missed(folder, faults))
+    counts["missed by Apache Hudi"] = every - len(faults)
     with ReferenceHudi(folder / "reader") as hudi:
         theirs = hudi.read(folder / "table").select(SCHEMA.names).sort_by("id").to_pylist()
     ours = Role("reader0", 0, 0, setting, folder).open().to_arrow(SCHEMA.names).sort_by("id").to_pylist()

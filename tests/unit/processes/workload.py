@@ -19,7 +19,7 @@ COUNTERS = (900, 901)
 _SHARED_KEYS = range(910, 916)
 #: Records that are there from the beginning and are never deleted: Apache Hudi compares file groups, so two writers may insert one key.
 LASTING = range(920, 926)
-_OWN_KEYS = 8
+OWN_KEYS = 8
 
 #: City and value by record key.
 Rows = Mapping[int, tuple[str, int]]
@@ -78,7 +78,7 @@ def next_change(chance: random.Random, writer: int, value: int, *, lasting: bool
     With `lasting`, it inserts and deletes in its own only.
     """
     own = f"city{writer}"
-    mine = [(100 * writer + number, own, value) for number in chance.sample(range(_OWN_KEYS), 2)]
+    mine = [(100 * writer + number, own, value) for number in chance.sample(range(OWN_KEYS), 2)]
     shared = (chance.choice(LASTING if lasting else _SHARED_KEYS), SHARED, value)
     match chance.randrange(12):
         case 0 | 1 | 2 | 3:

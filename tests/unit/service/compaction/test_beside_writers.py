@@ -72,6 +72,19 @@ def test_what_is_written_between_plan_and_run_stays(table) -> None:
     assert values(table) == expected
 
 
+@pytest.mark.parametrize("index", ["SIMPLE", "BLOOM"])
+def test_key_inserted_again_while_the_compaction_of_its_deletion_is_pending_is_found(table, index: str) -> None:
+    """Only a log file has it afterwards; Apache Hudi 1.2.0 looks in base files, and inserts it once more."""
+    options = OFF | {"hoodie.index.type": index}
+    delete(table, 0)
+    table.services.compact(mode="schedule")
+    table.upsert([{"id": 0, "city": STORED[0], "value": 2}], options=options)
+    table.services.compact(mode="execute")
+    assert 0 not in values(table, "read_optimized")
+    table.upsert([{"id": 0, "city": STORED[0], "value": 3}], options=options)
+    assert values(table) == dict.fromkeys(STORED, 1) | {0: 3}
+
+
 def test_what_is_written_while_the_tasks_run_stays(table) -> None:
     def write() -> None:
         delete(table, 0)
