@@ -9,10 +9,11 @@ from collections.abc import Iterator
 
 
 class CutNetwork:
-    """Forwards connections to a port of this machine until `is_cut` is set."""
+    """Forwards connections to a port of this machine until `is_cut` is set; with `answers_are_lost` in one direction only."""
 
     def __init__(self, target: int) -> None:
         self.is_cut = False
+        self.answers_are_lost = False
         self._target = target
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._sockets = [self._listener]
@@ -27,13 +28,13 @@ class CutNetwork:
             except OSError:
                 return
             self._sockets += [client, server]
-            threading.Thread(target=self._forward, args=(client, server), daemon=True).start()
-            threading.Thread(target=self._forward, args=(server, client), daemon=True).start()
+            threading.Thread(target=self._forward, args=(client, server, False), daemon=True).start()
+            threading.Thread(target=self._forward, args=(server, client, True), daemon=True).start()
 
-    def _forward(self, source: socket.socket, sink: socket.socket) -> None:
+    def _forward(self, source: socket.socket, sink: socket.socket, is_answer: bool) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(1 << 16):
-                if not self.is_cut:
+                if not self.is_cut and not (is_answer and self.answers_are_lost):
                     sink.sendall(data)
             sink.shutdown(socket.SHUT_WR)
 

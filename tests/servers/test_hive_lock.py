@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pytest
 
 from pyhudi import HudiTable
+from pyhudi.clients.metastore_client import connect
 from pyhudi.errors import LockLostError, LockTimeoutError, StorageError
 from pyhudi.locks import hive_lock
 from pyhudi.locks.hive_lock import HiveLock, HiveProvider
+from pyhudi.locks.hive_requests import lock_request
 from tests.not_none import not_none
-from tests.servers.cut_network import network_to
+from tests.servers.cut_network import CutNetwork, network_to
 
 KEY = "hoodie.write.lock.hivemetastore."
 CLASS = "org.apache.hudi.hive.transaction.lock.HiveMetastoreBasedLockProvider"
@@ -100,6 +104,16 @@ def test_writes_take_the_lock_and_record_it(metastore: str, table: HudiTable) ->
     assert sorted(table.to_arrow()["id"].to_pylist()) == [1, 3]
 
 
+def test_lock_of_a_table_whose_uri_is_long(metastore: str) -> None:
+    """The database of the metastore holds 128 characters of what a request says of itself."""
+    uri = f"/data/{'long' * 40}"
+    lock, same, other = (a_lock(metastore, "long", table=table) for table in (uri, uri, f"/other{uri}"))
+    assert lock.acquire(10)
+    assert "another table" not in same.holder()
+    assert "another table, /data/longlong" in other.holder()
+    lock.release()
+
+
 def test_holder_whose_lock_has_ended_does_not_commit(metastore: str, table: HudiTable, monkeypatch: pytest.MonkeyPatch) -> None:
     real = HiveLock.is_held
 
@@ -144,6 +158,65 @@ def test_wait_for_a_metastore_that_hangs_ends(metastore: str, monkeypatch: pytes
             waiting.acquire(2)
         assert time.monotonic() - began < 8, "the release of the request takes as long as an answer, twice"
     holder.release()
+
+
+def shown(uri: str, name: str) -> list[tuple[str, str]]:
+    """The requests in the queue of a lock: which program made them, and in which state they are."""
+    with contextlib.closing(connect((uri,), "", 10_000)) as client:
+        request = client.types.ShowLocksRequest(dbname="default", tablename=name)
+        names = client.types.LockState._VALUES_TO_NAMES
+        return [(one.agentInfo.partition(" ")[0], names[one.state]) for one in client.calls.show_locks(request).locks]
+
+
+def lose_answer(monkeypatch: pytest.MonkeyPatch, network: CutNetwork, *, also_release: bool) -> list[str]:
+    """Let the answer to the next request for a lock be lost; with `also_release` the server is not reached for its release either."""
+    real, called = HiveLock._call, []
+
+    def call(lock: HiveLock, method: str, request: Any) -> Any:
+        called.append(method)
+        if called != ["lock"]:
+            return real(lock, method, request)
+        network.answers_are_lost = True
+        try:
+            return real(lock, method, request)
+        finally:
+            network.answers_are_lost = also_release
+
+    monkeypatch.setattr(HiveLock, "_call", call)
+    monkeypatch.setattr(hive_lock, "_ANSWER_MS", 1500)
+    monkeypatch.setattr(hive_lock, "_RELEASE_MS", 500)
+    return called
+
+
+def test_request_whose_answer_was_lost_is_withdrawn(metastore: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    holder = HiveLock(HiveProvider((metastore,), "default", "lost_answer"), "/other")
+    assert holder.acquire(10)
+    with network_to(not_none(urlsplit(metastore).port)) as network:
+        called = lose_answer(monkeypatch, network, also_release=False)
+        with pytest.raises(StorageError, match="read timeout"):
+            a_lock(f"thrift://127.0.0.1:{network.port}", "lost_answer").acquire(5)
+    assert "unlock" in called
+    assert shown(metastore, "lost_answer") == [("pyhudi", "ACQUIRED")], "that of the holder"
+    assert holder.is_held()
+    holder.release()
+
+
+def test_request_that_could_not_be_withdrawn_does_not_keep_the_next_one_of_its_process_waiting(
+    metastore: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with network_to(not_none(urlsplit(metastore).port)) as network:
+        lose_answer(monkeypatch, network, also_release=True)
+        with pytest.raises(StorageError, match="read timeout"):
+            a_lock(f"thrift://127.0.0.1:{network.port}", "lost_twice").acquire(5)
+    assert shown(metastore, "lost_twice") == [("pyhudi", "ACQUIRED")], "nobody knows that it holds the lock"
+    with contextlib.closing(connect((metastore,), "", 10_000)) as client:
+        of_others = lock_request(client.types, "default", "lost_twice", "/a")
+        client.calls.lock(of_others)
+    began = time.monotonic()
+    waiting = a_lock(metastore, "lost_twice")
+    assert not waiting.acquire(0)
+    assert time.monotonic() - began < 3
+    assert shown(metastore, "lost_twice") == [("pyhudi", "WAITING")], "that of another process, which came before"
 
 
 def test_metastore_that_does_not_answer_is_an_error_and_nothing_is_written(table: HudiTable) -> None:

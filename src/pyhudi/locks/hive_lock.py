@@ -7,16 +7,15 @@ lock without heartbeats ends after the metastore's `hive.txn.timeout`, if its ho
 from __future__ import annotations
 
 import contextlib
-import getpass
 import logging
-import os
-import socket
 import threading
+import time
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pyhudi.clients.metastore_client import MetastoreClient, connect, load_bindings
 from pyhudi.errors import CatalogError, OptionError, StorageError
+from pyhudi.locks.hive_requests import has_lost, lock_request, note_lost, other_table, withdraw_lost
 from pyhudi.locks.lock_provider import ProviderLock, other_table_note, poll
 from pyhudi.locks.renewal import Renewal
 from pyhudi.spec.options import Options
@@ -32,7 +31,9 @@ _ANSWER_MS: Final = 30_000
 #: Nobody waits long for the release of a lock by a metastore that has not answered: the lock ends without heartbeats.
 _RELEASE_MS: Final = 3_000
 _RELEASES: Final = 2
-_AGENT: Final = "pyhudi for "
+#: A request whose answer was lost may reach the queue after the first look for it.
+_LOOKS: Final = 2
+_BETWEEN_LOOKS_S: Final = 1.0
 
 _log = logging.getLogger(__name__)
 
@@ -101,6 +102,7 @@ class HiveLock:
         finally:
             if not is_mine:
                 self._unlock()
+                self._withdraw_lost(_LOOKS)
                 self._close()
         if is_mine:
             self._renewal.start()
@@ -149,15 +151,17 @@ class HiveLock:
             return f"The Hive metastore does not say who holds the lock on {name}. {advice}"
         if not locks:
             return f"The lock on {name} of the Hive metastore was released just now."
-        agent = locks[0].agentInfo or "Unknown"
-        return f"{_description(locks[0], name)}.{_other_table(agent, self._table)} {advice}"
+        other = other_table_note(other_table(locks[0].agentInfo or "", self._table), self._table, f"{DATABASE} and {TABLE}")
+        return f"{_description(locks[0], name)}.{other} {advice}"
 
     def _is_granted(self) -> bool:
         """Join the queue, or ask whether the request has come first."""
         client = self._connected()
         if self._lock_id is None:
-            answer = self._call("lock", self._request(client.types))
+            answer = self._join()
             self._lock_id = answer.lockid
+            if answer.state != client.types.LockState.ACQUIRED:
+                self._withdraw_lost()
         else:
             try:
                 answer = self._call("check_lock", client.types.CheckLockRequest(lockid=self._lock_id))
@@ -166,16 +170,14 @@ class HiveLock:
                 return False
         return bool(answer.state == client.types.LockState.ACQUIRED)
 
-    def _request(self, types: Any) -> Any:
-        component = types.LockComponent(
-            type=types.LockType.EXCLUSIVE,
-            level=types.LockLevel.TABLE,
-            dbname=self._provider.database,
-            tablename=self._provider.table,
-            operationType=types.DataOperationType.NO_TXN,
-        )
-        agent = f"{_AGENT}{self._table}, process {os.getpid()}"
-        return types.LockRequest(component=[component], user=getpass.getuser(), hostname=socket.gethostname(), agentInfo=agent)
+    def _join(self) -> Any:
+        """Send a request for the lock."""
+        request = lock_request(self._connected().types, self._provider.database, self._provider.table, self._table)
+        try:
+            return self._call("lock", request)
+        except CatalogError:
+            note_lost(request)
+            raise
 
     def _connected(self, answer_ms: int | None = None) -> MetastoreClient:
         if self._client is None:
@@ -219,6 +221,17 @@ class HiveLock:
             else:
                 return
 
+    def _withdraw_lost(self, looks: int = 1) -> None:
+        """Withdraw requests of this process for the same lock whose answers were lost, as far as the metastore shows them."""
+        for look in range(looks):
+            if not has_lost():
+                return
+            time.sleep(_BETWEEN_LOOKS_S if look else 0)
+            try:
+                withdraw_lost(self._connected(_RELEASE_MS).types, self._call, self._provider.database, self._provider.table)
+            except CatalogError as failure:
+                _log.warning("a request for the lock of table %s was lost, others may wait until it has expired: %s", self._table, failure)
+
     def _close(self) -> None:
         client, self._client = self._client, None
         if client is not None:
@@ -242,9 +255,3 @@ def _description(lock: Any, name: str) -> str:
         f"The lock {lock.lockid} on {name} of the Hive metastore is held by {lock.agentInfo or 'Unknown'} of user {lock.user} on"
         f" {lock.hostname} since {minutes:.0f} minutes"
     )
-
-
-def _other_table(agent: str, table: str) -> str:
-    """Say that the holder locks another table by the same name, if that is so."""
-    other = agent.removeprefix(_AGENT).rpartition(", process ")[0] if agent.startswith(_AGENT) else ""
-    return other_table_note(other, table, f"{DATABASE} and {TABLE}")
