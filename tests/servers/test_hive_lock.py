@@ -160,7 +160,7 @@ def test_wait_for_a_metastore_that_hangs_ends(metastore: str, monkeypatch: pytes
     holder.release()
 
 
-def shown(uri: str, name: str) -> list[tuple[str, str]]:
+def requests_of(uri: str, name: str) -> list[tuple[str, str]]:
     """The requests in the queue of a lock: which program made them, and in which state they are."""
     with contextlib.closing(connect((uri,), "", 10_000)) as client:
         request = client.types.ShowLocksRequest(dbname="default", tablename=name)
@@ -196,7 +196,7 @@ def test_request_whose_answer_was_lost_is_withdrawn(metastore: str, monkeypatch:
         with pytest.raises(StorageError, match="read timeout"):
             a_lock(f"thrift://127.0.0.1:{network.port}", "lost_answer").acquire(5)
     assert "unlock" in called
-    assert shown(metastore, "lost_answer") == [("pyhudi", "ACQUIRED")], "that of the holder"
+    assert requests_of(metastore, "lost_answer") == [("pyhudi", "ACQUIRED")], "that of the holder"
     assert holder.is_held()
     holder.release()
 
@@ -208,7 +208,7 @@ def test_request_that_could_not_be_withdrawn_does_not_keep_the_next_one_of_its_p
         lose_answer(monkeypatch, network, also_release=True)
         with pytest.raises(StorageError, match="read timeout"):
             a_lock(f"thrift://127.0.0.1:{network.port}", "lost_twice").acquire(5)
-    assert shown(metastore, "lost_twice") == [("pyhudi", "ACQUIRED")], "nobody knows that it holds the lock"
+    assert requests_of(metastore, "lost_twice") == [("pyhudi", "ACQUIRED")], "nobody knows that it holds the lock"
     with contextlib.closing(connect((metastore,), "", 10_000)) as client:
         of_others = lock_request(client.types, "default", "lost_twice", "/a")
         client.calls.lock(of_others)
@@ -216,7 +216,7 @@ def test_request_that_could_not_be_withdrawn_does_not_keep_the_next_one_of_its_p
     waiting = a_lock(metastore, "lost_twice")
     assert not waiting.acquire(0)
     assert time.monotonic() - began < 3
-    assert shown(metastore, "lost_twice") == [("pyhudi", "WAITING")], "that of another process, which came before"
+    assert requests_of(metastore, "lost_twice") == [("pyhudi", "WAITING")], "that of another process, which came before"
 
 
 def test_metastore_that_does_not_answer_is_an_error_and_nothing_is_written(table: HudiTable) -> None:

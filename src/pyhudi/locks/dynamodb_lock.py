@@ -162,6 +162,7 @@ class DynamoDBLock:
         self._mine: LockItem | None = None
         self._renewed = (0.0, 0)  # on both clocks
         self._last_read: tuple[LockItem, float] | None = None
+        self._is_renewed = False  # by its holder since it was read first
         self._renewal = Renewal(lease_s / _RENEWALS, self.renew, f"the lock {name} could not be renewed, which is tried again")
 
     def acquire(self, timeout_s: float) -> bool:
@@ -215,9 +216,13 @@ class DynamoDBLock:
             return f"The lock {self._name} was released just now."
         item = self._last_read[0]
         other = other_table_note(item.data, self._table, PARTITION_KEY)
+        lease_s, silent_s = item.lease_ms / 1000, self._elapsed() - self._last_read[1]
+        text = f"The lock {self._name} is of owner {item.owner}"
+        if self._is_renewed:
+            return f"{text}, which renewed it {silent_s:.0f} s ago.{other}"
         return (
-            f"The lock {self._name} is of owner {item.owner}; that of a dead writer ends {item.lease_ms / 1000:g} s after its last"
-            f" renewal.{other}"
+            f"{text}. If that writer is dead, it ends in {max(lease_s - silent_s, 0):.0f} s; whoever waits as long as its lease takes it"
+            f" over then: set {WAIT} to {item.lease_ms} at least, and try again.{other}"
         )
 
     def _outlast(self) -> bool:
@@ -241,6 +246,7 @@ class DynamoDBLock:
             self._last_read = None
             return self._write(stored)
         if self._last_read is None or self._last_read[0].version != stored.version:
+            self._is_renewed = self._last_read is not None and self._last_read[0].owner == stored.owner
             self._last_read = (stored, self._elapsed())
             return False
         if self._elapsed() - self._last_read[1] <= stored.lease_ms / 1000:

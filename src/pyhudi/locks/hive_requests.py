@@ -12,14 +12,16 @@ import getpass
 import os
 import re
 import socket
-import uuid
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
+from pyhudi.locks.holder import new_holder_id
+
 #: Of what a request says of itself the database of a metastore holds so many characters; it fails at longer ones.
 _AGENT_LENGTH: Final = 128
-_AGENT: Final = re.compile("pyhudi [0-9a-f]+, process [0-9]+, for (.*)")
+_ID_LENGTH: Final = 18
+_AGENT: Final = re.compile("pyhudi [0-9a-f-]+, process [0-9]+, for (.*)")
 #: What the lost requests of this process say of themselves. Those of a process that has ended are left to the metastore.
 _LOST: Final[deque[str]] = deque(maxlen=64)
 
@@ -33,7 +35,7 @@ def lock_request(types: Any, database: str, table: str, uri: str) -> Any:
         tablename=table,
         operationType=types.DataOperationType.NO_TXN,
     )
-    agent = f"pyhudi {uuid.uuid4().hex[:16]}, process {os.getpid()}, for {uri}"[:_AGENT_LENGTH]
+    agent = f"pyhudi {new_holder_id()[:_ID_LENGTH]}, process {os.getpid()}, for {uri}"[:_AGENT_LENGTH]
     return types.LockRequest(component=[component], user=getpass.getuser(), hostname=socket.gethostname(), agentInfo=agent)
 
 
@@ -75,6 +77,7 @@ def other_table(agent: str, table: str) -> str:
         >>> other_table("pyhudi 3f2b, process 12, for /data/orders", "/data/trips"), other_table("hive", "/data/trips")
         ('/data/orders', '')
     """
-    found = _AGENT.fullmatch(agent)
-    is_same = found is not None and (table.startswith(found[1]) if len(agent) == _AGENT_LENGTH else table == found[1])
-    return "" if found is None or is_same else found[1]
+    match = _AGENT.fullmatch(agent)
+    if match is None or (table.startswith(match[1]) if len(agent) == _AGENT_LENGTH else table == match[1]):
+        return ""
+    return match[1]

@@ -170,6 +170,33 @@ def test_wait_goes_on_to_the_end_of_the_lease_of_a_holder_that_renews_it_no_more
     (other if is_dead else holder).release()
 
 
+def test_error_of_a_wait_that_is_shorter_than_a_lease_says_when_it_ends_and_which_option_to_raise() -> None:
+    item, time = Item(), Time()
+    holder, other = take(item, time), a_lock(item, time)
+    assert not other._try_lock()
+    time.pass_by(399)
+    assert not other._try_lock()
+    assert not other._outlast(), "it may have been renewed 0.6 s ago, as far as this waiter knows"
+    advice = (
+        "it ends in 601 s; whoever waits as long as its lease takes it over then: set hoodie.write.lock.wait_time_ms to 1000000 at least"
+    )
+    assert advice in other.holder()
+    time.pass_by(602)
+    assert other._try_lock(), "what the error says is so"
+    assert not holder.renew()
+
+
+def test_error_of_a_wait_for_a_live_holder_gives_no_advice() -> None:
+    item, time = Item(), Time()
+    holder, other = take(item, time), a_lock(item, time)
+    assert not other._try_lock()
+    time.pass_by(300)
+    assert holder.renew()
+    assert not other._try_lock()
+    time.pass_by(7)
+    assert other.holder() == f"The lock 'k' is of owner {holder._owner}, which renewed it 7 s ago."
+
+
 def test_released_item_of_another_client_is_free_at_once() -> None:
     item = Item(LockItem("java", 1000, "v", is_released=True))
     take(item, Time())
