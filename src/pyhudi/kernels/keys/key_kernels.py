@@ -18,6 +18,7 @@ from pyhudi.kernels.arrays.timestamp_text import first_rows, local_time_strings,
 from pyhudi.kernels.base_file.meta_column_writer import numbered
 from pyhudi.keygen.auto import AutoKeys
 from pyhudi.keygen.choose_generator import KeyGenerator
+from pyhudi.keygen.fields import FieldKeys
 from pyhudi.keygen.key_generator_protocol import EMPTY_PART, NULL_PART, KeyFields, PartitionField, PartitionLayout, bare_key, composite_key
 from pyhudi.keygen.user import UserKeys
 from pyhudi.schema.evolve import conform_column
@@ -44,11 +45,14 @@ def key_columns(rows: pa.Table, generator: KeyGenerator, *, first_row: int = 0) 
     """
     if isinstance(generator, UserKeys):
         return _of_records(rows, generator, first_row)
+    return keys_of(rows, generator, first_row), partition_paths(rows, generator.layout, first_row)
+
+
+def keys_of(rows: pa.Table, generator: FieldKeys | AutoKeys, first_row: int = 0) -> pa.StringArray:
+    """Return the record key of every row, of a generator that is not the user's own; see `key_columns`."""
     if isinstance(generator, AutoKeys):
-        keys = numbered(generator.prefix, first_row, rows.num_rows)
-    else:
-        keys = record_keys(rows, generator.key, first_row)
-    return keys, partition_paths(rows, generator.layout, first_row)
+        return numbered(generator.prefix, first_row, rows.num_rows)
+    return record_keys(rows, generator.key, first_row)
 
 
 def _of_records(rows: pa.Table, generator: UserKeys, first_row: int) -> tuple[pa.StringArray, pa.DictionaryArray]:

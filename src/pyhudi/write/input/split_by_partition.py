@@ -30,6 +30,8 @@ def split_rows(rows: pa.Table, labels: pa.ChunkedArray) -> list[tuple[str, pa.Ta
     codes = labels.combine_chunks()
     if not pa.types.is_dictionary(codes.type):
         codes = codes.dictionary_encode()
+    if len(codes.dictionary) == 1:
+        return [(codes.dictionary[0].as_py(), rows)]
     counts: Counter[str] = Counter()
     for entry in codes.value_counts().to_pylist():
         counts[entry["values"]] += entry["counts"]
