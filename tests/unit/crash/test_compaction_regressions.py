@@ -28,6 +28,7 @@ from pyhudi.testing.merge_oracle import Oracle
 from tests.tables import unpack
 from tests.unit.crash.tables import check_rows, ride
 from tests.unit.crash.test_cut_compaction import DELETE, DRIVER, LATER, NEXT, UPDATE, compact, execute, schedule, table_with_logs
+from tests.unit.late_files import late_files_stay
 
 Scenario = Callable[[Path], None]
 #: The module; its package shows the function of that name.
@@ -147,6 +148,7 @@ def logs_are_sliced_by_their_names(monkeypatch) -> None:
 
 def rollback_keeps_files(monkeypatch) -> None:
     monkeypatch.setattr(rollback, "planned_files", lambda plan: {})
+    late_files_stay(monkeypatch)
     monkeypatch.setattr(Visibility, "is_visible", lambda self, requested: True)
 
 

@@ -23,6 +23,7 @@ from pyhudi.testing.merge_oracle import Oracle
 from pyhudi.timeline.load_timeline import load_timeline
 from tests.unit.crash.tables import SHARE, STORED, Driver, each_part, ride
 from tests.unit.crash.test_cut_writes import WRITES, Write, check_answer, check_recovery
+from tests.unit.late_files import late_files_stay
 
 DRIVER = Driver(table_type="MERGE_ON_READ")
 LATE: Write = (Operation.UPSERT, [ride(1, "oslo", 5), ride(3, "rome", 99)])
@@ -101,6 +102,7 @@ def rollback_leaves_log_files(monkeypatch: pytest.MonkeyPatch) -> None:
         return {path: [file for file in files if ".log." not in file] for path, files in planned(plan).items()}
 
     monkeypatch.setattr(execute, "planned_files", without_logs)
+    late_files_stay(monkeypatch)
 
 
 def statistics_forget_a_log_file(monkeypatch: pytest.MonkeyPatch) -> None:

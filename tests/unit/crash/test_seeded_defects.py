@@ -14,6 +14,7 @@ from pyhudi.spec.visibility import Visibility
 from pyhudi.timeline.write_instant import TimelineWriter
 from tests.unit.crash.tables import SHARE, stored_table
 from tests.unit.crash.test_cut_writes import run_all_cuts
+from tests.unit.late_files import late_files_stay
 
 #: The module; its package shows the function of that name.
 failed_writes = importlib.import_module("pyhudi.service.rollback.failed_writes")
@@ -41,6 +42,7 @@ def failed_writes_are_left_alone(monkeypatch) -> None:
 def rollback_deletes_no_files(monkeypatch) -> None:
     """The rollback completes although the failed write's files are still there."""
     monkeypatch.setattr(execute, "planned_files", lambda plan: {})
+    late_files_stay(monkeypatch)
 
 
 def markers_stay(monkeypatch) -> None:

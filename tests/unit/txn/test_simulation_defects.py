@@ -21,6 +21,7 @@ from pyhudi.txn.heartbeats import Heartbeat
 from pyhudi.txn.locked_table import table_state
 from pyhudi.txn.transaction import Transaction
 from pyhudi.txn.write_conflicts import completed_since
+from tests.unit.late_files import late_files_stay
 from tests.unit.txn.simulated_world import Lease, SimulatedStorage, Troubles
 from tests.unit.txn.simulation import simulate
 
@@ -119,10 +120,12 @@ def lost_answer_is_a_failure(patch: Patch) -> None:
 
 def rollback_deletes_no_files(patch: Patch) -> None:
     patch.setattr(execute_rollback, "planned_files", lambda plan: {})
+    late_files_stay(patch)
 
 
 def a_writer_that_was_rolled_back_leaves_what_it_wrote_since(patch: Patch) -> None:
     patch.setattr(optimistic, "delete_files_of", lambda storage, instant: None)
+    late_files_stay(patch)
 
 
 def the_loser_is_acknowledged(patch: Patch) -> None:
@@ -144,6 +147,11 @@ DEFECTS: list[tuple[Callable[[Patch], None], Troubles, int]] = [
     (a_writer_that_was_rolled_back_leaves_what_it_wrote_since, HELD_UP, 0),
     (the_loser_is_acknowledged, Troubles(), 0),
 ]
+
+
+def test_files_that_a_writer_wrote_after_its_rollback_are_noticed_if_it_dies(monkeypatch: Patch) -> None:
+    late_files_stay(monkeypatch)
+    assert simulate(2_001_742, Troubles(failing=0.003, held_up=True, skew_ms=5_000), crashes=2)
 
 
 @pytest.mark.parametrize(("defect", "troubles", "crashes"), DEFECTS, ids=lambda value: getattr(value, "__name__", ""))

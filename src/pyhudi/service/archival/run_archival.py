@@ -16,6 +16,7 @@ from pyhudi.service.archival.archivable_instants import ArchivalInputs, Cleaned,
 from pyhudi.service.archival.archival_result import ArchivalResult
 from pyhudi.service.archival.archival_settings import ArchivalSettings
 from pyhudi.service.archival.move_to_archive import drop_archived, move_to_archive
+from pyhudi.service.rollback.late_files import delete_late_files
 from pyhudi.service.table_service import COMPLETED, PLANNED
 from pyhudi.spec.actions.clean import CleanMetadata
 from pyhudi.spec.instant import Action, Instant
@@ -53,6 +54,7 @@ def archive(table: LockedTable, settings: ArchivalSettings, metadata: MetadataSe
     inputs = _archival_inputs(table.storage, table.config, table.timeline, bounds)
     instants, kept_because = choose(inputs, settings)
     if instants and not dry_run:
+        delete_late_files(table, instants)
         move_to_archive(table.storage, table.config, table.timeline, instants, settings.merge)
     if mdt is None:
         return ArchivalResult(instants, (), kept_because, state)

@@ -8,6 +8,7 @@ the next writer, one of a restore by the restore.
 from __future__ import annotations
 
 import functools
+import itertools
 import time
 from dataclasses import replace
 
@@ -16,6 +17,7 @@ from pyhudi.errors import CorruptTableError, UsageError
 from pyhudi.index.bucket_numbers import rules_path
 from pyhudi.service.rollback import append_rollback_block as log_blocks
 from pyhudi.service.rollback.completed_commits import check_last, delete_hashing_metadata, pending_form, remove_emptied, revert
+from pyhudi.service.rollback.late_files import delete_markers_and_late_files
 from pyhudi.service.rollback.metadata_after_rollback import note_partitions, rebuild_partitions
 from pyhudi.service.rollback.rollback_plan import absolute, planned_files
 from pyhudi.spec.actions.rollback import InstantInfo, RollbackMetadata, RollbackPartition, RollbackPlan
@@ -25,7 +27,6 @@ from pyhudi.timeline.instant_details import instant_path
 from pyhudi.txn.commit_checks import check_lock_held
 from pyhudi.txn.heartbeats import heartbeat_path
 from pyhudi.txn.locked_table import LockedTable
-from pyhudi.txn.markers import delete_markers
 from pyhudi.txn.metadata_updates import rollback_pending
 
 _PLANNED_AGAIN = frozenset({Action.COMPACTION, Action.LOG_COMPACTION})
@@ -88,7 +89,7 @@ def execute_rollback(table: LockedTable, rollback: Instant, plan: RollbackPlan, 
         rebuild_partitions(table, rollback, recorded)
         content = encode_rollback_metadata(metadata, sync=table.ids.sync_marker())
         table.writer.complete(rollback, table.times.next(), content, functools.partial(check_lock_held, table, rollback))
-    delete_markers(table.storage, target.requested)
+    delete_markers_and_late_files(table, target.requested, frozenset(itertools.chain.from_iterable(files.values())))
     table.storage.delete(heartbeat_path(target.requested))
     return metadata
 

@@ -14,6 +14,7 @@ from pyhudi.errors import CorruptTableError, LockLostError
 from pyhudi.metadata_table.read.lost_completion import check_pending_writes
 from pyhudi.read.snapshot.commit_notes import check_notes
 from pyhudi.service.rollback.execute_rollback import execute_rollback
+from pyhudi.service.rollback.late_files import delete_markers_and_late_files
 from pyhudi.service.rollback.rollback_plan import plan_rollback
 from pyhudi.spec.actions.rollback import RollbackPlan
 from pyhudi.spec.instant import Action, Instant, State
@@ -114,8 +115,11 @@ def _roll_back(table: LockedTable, failed: Instant, *, is_by_caller: bool) -> No
 
 def _remove_remains(table: LockedTable) -> None:
     """Delete markers of instants that are done, and temporary files of the timeline; not those that a writer may be making now."""
-    for instant_text in finished_marker_folders(table.storage, {instant.requested for instant in table.timeline.pending()}):
-        delete_markers(table.storage, instant_text)
+    for requested in finished_marker_folders(table.storage, {instant.requested for instant in table.timeline.pending()}):
+        if table.timeline.visibility.is_visible(requested):
+            delete_markers(table.storage, requested)
+        elif not is_alive(table.storage, requested, table.clock, table.heartbeats):
+            delete_markers_and_late_files(table, requested)
     if any(instant.action.writes_data for instant in table.timeline.pending()):
         return
     remove_left_overs(table.storage, (".hoodie",))

@@ -36,7 +36,7 @@ def plan_rollback(table: LockedTable, failed: Instant) -> RollbackPlan:
     for partition in partitions:
         listing = (status.path for status in table.storage.list(partition) if not status.is_dir)
         files.update(path for path in listing if is_file_of(path, failed.requested))
-    requests = [request_of(table, path, failed.requested) for path in sorted(files) if _may_be_deleted(path, table.config)]
+    requests = [request_of(table, path, failed.requested) for path in sorted(files) if may_be_deleted(path, table.config)]
     if table.config.layout == 1:
         requests += log_requests(table, failed)
     return RollbackPlan(InstantInfo(failed.requested, failed.action.value), tuple(requests))
@@ -79,7 +79,7 @@ def _check_request(request: RollbackRequest) -> None:
         raise CorruptTableError(f"it leads out of partition '{request.partition_path}': file group '{request.file_id}'")
 
 
-def _may_be_deleted(path: str, config: TableConfig) -> bool:
+def may_be_deleted(path: str, config: TableConfig) -> bool:
     """Tell whether a file with a write's time in its name is that write's alone."""
     return config.layout > 1 or parse_base_file_name(path.rpartition("/")[2]) is not None
 
