@@ -5,6 +5,7 @@ table, nothing of what failed is visible, no row is lost, and the next write goe
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pytest
 
 from pyhudi import HudiTable
 from pyhudi.errors import StorageError, UnknownOutcomeError
+from pyhudi.storage.open_storage import open_storage
 from pyhudi.storage.remote import cloud_client
 from tests.slow_cases import slow_cases
 from tests.unit.storage.cloud_store import CountingObstore, new_url, serve_from_memory
@@ -108,3 +110,46 @@ def test_nothing_of_what_failed_is_seen_and_the_next_write_goes_on(
     if waiting:
         table.services.compact(options=ONE_CLOCK)
         assert HudiTable.open(url).inspect.health().to_pylist() == []
+
+
+OCC = {"hoodie.write.concurrency.mode": "optimistic_concurrency_control"}
+CLEANS = {**ONE_CLOCK, "hoodie.clean.commits.retained": "1"}
+ADVICE = "planned, and to be run by table.services.clean(), or by the next write that cleans"
+NEW = [{"id": 8, "v": "after"}]
+
+
+class LaterClock:
+    """Is three minutes ahead: a heartbeat lives for two."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + timedelta(minutes=3)
+
+
+#: What comes after the clean that failed, and whether it ends that one: a write that allows others leaves a clean to them for two minutes.
+NEXT: dict[str, tuple[Callable[[str], object], bool]] = {
+    "write": (lambda url: HudiTable.open(url).upsert(NEW, options=CLEANS), True),
+    "clean": (lambda url: HudiTable.open(url).services.clean(options=CLEANS), True),
+    "write with others": (lambda url: HudiTable.open(url).upsert(NEW, options=CLEANS | OCC), False),
+    "clean with others": (lambda url: HudiTable.open(url).services.clean(options=CLEANS | OCC), True),
+    "later write with others": (lambda url: HudiTable(open_storage(url), clock=LaterClock()).upsert(NEW, options=CLEANS | OCC), True),
+}
+
+
+@pytest.mark.parametrize("action", NEXT)
+@pytest.mark.parametrize("step", [9, 15])
+def test_clean_that_has_not_ended_is_ended_by_the_next_one(step: int, action: str, store: RefusingObstore) -> None:
+    url = new_url()
+    table = HudiTable.create(url, SCHEMA, name="t", keys=["id"])
+    for version in "abcd":
+        table.upsert([{"id": 1, "v": version}], options=WITHOUT_SERVICES)
+    store.left = step
+    with pytest.raises(StorageError):
+        HudiTable.open(url).services.clean(options=CLEANS)
+    store.left = None
+    problems = HudiTable.open(url).inspect.health().column("problem").to_pylist()
+    pending = [problem for problem in problems if problem.startswith("clean is ")]
+    assert [problem.partition(": ")[2] for problem in pending] == [ADVICE]
+    run, ends_it = NEXT[action]
+    run(url)
+    assert (HudiTable.open(url).inspect.health().num_rows == 0) is ends_it
+    assert HudiTable.open(url).to_arrow(filter="id = 1")["v"].to_pylist() == ["d"]

@@ -65,6 +65,8 @@ def _damage(view: FileSystemView, file_slice: FileSlice, whole: Collection[str])
 def _list_unfinished(instant: Instant) -> Problem:
     if instant.action in _WAITING:
         reason = f"planned, and to be run by table.services.{_WAITING[instant.action]} or whoever planned it"
+    elif instant.action is Action.CLEAN:
+        reason = "planned, and to be run by table.services.clean(), or by the next write that cleans"
     else:
         reason = "running, or left by a writer that died"
     return _problem("nothing pending", instant.requested, f"{instant.action} is {instant.state.name.lower()}: {reason}")
