@@ -1,8 +1,8 @@
 """Catalyst's object expressions, as far as the scan builds JVM values with them.
 
 An encoder of Spark turns rows into JVM objects by such expressions. Here they turn one JSON text into a whole sequence
-of objects, so that handing 10,000 files to the JVM is one call and not 50,000 round trips. The expressions hold no state;
-they are made once and evaluated often, from any thread.
+of objects, so that handing 10,000 files to the JVM is one call and not 50,000 round trips. The expressions are made once and evaluated
+often, by one thread at a time: those that call a constructor or a method hold the arguments of the call.
 """
 
 from __future__ import annotations

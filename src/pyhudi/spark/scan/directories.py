@@ -7,6 +7,7 @@ Spark's classes: `FileIndex`, `PartitionDirectory`, `FileStatusWithMetadata`, an
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -63,6 +64,7 @@ class PartitionValues:
         self._schema = schema
         self._make = Expressions(session)
         self._strings = StructType([StructField(str(n), StringType()) for n in range(len(schema))])
+        self._evaluating = threading.Lock()
 
     def directories(self, listed: Iterable[Directory]) -> JavaObject:
         """Return Spark's `Seq[PartitionDirectory]`.
@@ -99,7 +101,10 @@ class PartitionValues:
     def _evaluate(self, mapping: _Mapping, data: list[dict[str, Any]]) -> JavaObject:
         values = self._make.each(mapping.variable, mapping.made, self._make.from_json(data, mapping.array))
         try:
-            return values.eval(None)
+            with (
+                self._evaluating
+            ):  # calls of constructors leave their arguments in the expression: a second thread would get those of the first
+                return values.eval(None)
         except PySparkException as error:
             raise PartitionValueError(str(error)) from error
 
