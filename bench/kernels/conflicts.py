@@ -17,7 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from pyhudi import HudiTable
-from pyhudi.spec.actions.commit import WriteStat
+from pyhudi.spec.actions.commit import Operation, WriteStat
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.timeline.clock import SystemClock
 from pyhudi.timeline.instant_details import read_bytes
@@ -52,7 +52,7 @@ def main() -> None:
             )
     ids = [f"{uuid.uuid4()}-0" for _ in range(arguments.files)]
     stats = tuple(WriteStat(file_id, f"c1/{file_id}_0-0-0_20990103000000000.parquet", partition_path="c1") for file_id in ids)
-    mine, seconds = ComparedWrite("20990103000000000", stats), []
+    mine, seconds = ComparedWrite("20990103000000000", Operation.UPSERT, stats), []
     with locked_table(table.storage, 10, SystemClock(), SystemIds()) as now:
         for _ in range(ROUNDS):
             began = time.process_time()

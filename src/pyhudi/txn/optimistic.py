@@ -127,7 +127,7 @@ class OptimisticTransaction(Transaction):
             self._heartbeat.check_alive()
             _check_same_table(now, self.table.config)
             stats = tuple(result.stat for result in write.results)
-            mine = ComparedWrite(self.instant, stats, write.replaced or {}, write.by_bucket, write.in_any_order)
+            mine = ComparedWrite(self.instant, self.operation, stats, write.replaced or {}, write.by_bucket, write.in_any_order)
             others = check_conflicts(self._before, now, mine, self._shared.concurrency.strategy)
             self.has_been_overtaken = bool(others)
             if write.keys is not None:

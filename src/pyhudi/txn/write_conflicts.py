@@ -37,13 +37,14 @@ _MOST_LISTED = 3
 
 @dataclass(frozen=True, slots=True)
 class ComparedWrite:
-    """A write that is about to complete: its requested time, what it wrote, and the file ids by partition path that it replaces.
+    """A write that is about to complete: its time and operation, what it wrote, and the file ids by partition path that it replaces.
 
     `by_bucket` compares buckets, for a table whose bucket index decides in which file group a key is. With `in_any_order`, others may have
     written to the same file groups: the write has log files alone, which apply on top of whatever is there when it completes.
     """
 
     requested: str
+    operation: Operation
     stats: tuple[WriteStat, ...]
     replaced: Mapping[str, Collection[str]] = field(default_factory=dict)
     by_bucket: bool = False
@@ -62,6 +63,19 @@ class ComparedWrite:
             for stat in self.stats
             if stat.file_id and stat.prev_commit not in (None, "null") and parse_base_file_name((stat.path or "").rpartition("/")[2])
         )
+
+    @property
+    def overwritten(self) -> Collection[str]:
+        """The paths of the partitions that the write overwrites as a whole, so that nothing of what others add to them before it completes
+        may be left. The empty path, which is in every other one, stands for all.
+        """
+        if self.operation is Operation.INSERT_OVERWRITE_TABLE:
+            return ("",)
+        return self.replaced.keys() if self.operation.replaces else ()
+
+    def overwrites(self, group: FileGroupId) -> bool:
+        """Tell whether the write overwrites the partition of a file group."""
+        return "" in self.overwritten or group.partition_path in self.overwritten
 
 
 def check_conflicts(before: Timeline, now: TableState, mine: ComparedWrite, strategy: ConflictStrategy | None) -> tuple[Instant, ...]:
@@ -83,17 +97,18 @@ def check_conflicts(before: Timeline, now: TableState, mine: ComparedWrite, stra
     check_history(before, now, mine.requested)
     candidates = completed_since(before, now.timeline)
     compared = {
-        False: (mine.groups, _search(mine.groups, mine, Operation.BUCKET_RESCALE)),
+        False: (mine.groups, _search(mine.groups, mine, Operation.BUCKET_RESCALE, *mine.overwritten)),
         True: (mine.rewritten, _search(mine.rewritten, mine)),
     }
     with open_cached_folder(now.storage, now.config.timeline_path) as storage:
         for other in candidates:
-            ours, search = compared[_is_compaction(now, other) and not _renames_logs(before, now, other)]
+            is_compaction = _is_compaction(now, other) and not _renames_logs(before, now, other)
+            ours, search = compared[is_compaction]
             commit = None if search == _NOTHING else search.load(storage, now.config, now.timeline, other)
             if commit is not None:
                 _check_rescaled(now, mine, other, commit)
                 theirs = _excluding_groups(commit, ours) if mine.in_any_order else _groups_of_commit(commit)
-                _check(now, mine, other, theirs, ours)
+                _check(now, mine, other, theirs, ours if is_compaction else ours.union(filter(mine.overwrites, theirs)))
     for other in _rolled_back_since(before, now):
         _check_rollback(now, mine, other)
     for other in now.timeline.pending():
@@ -110,15 +125,15 @@ def _renames_logs(before: Timeline, now: TableState, compaction: Instant) -> boo
     return now.config.layout == 1 and not before.find(compaction.requested)
 
 
-def _search(groups: Collection[FileGroupId], mine: ComparedWrite, *operations: Operation) -> CommitSearch:
+def _search(groups: Collection[FileGroupId], mine: ComparedWrite, *names: str) -> CommitSearch:
     """Return the search for commits that conflict over some file groups: by their ids, or the beginnings of those of their buckets.
 
     All partitions have the same buckets, so that their paths are searched for as well.
     """
     if not mine.by_bucket:
-        return search_for(operations, {group.file_id for group in groups})
+        return search_for(names, {group.file_id for group in groups})
     paths = {group.partition_path for group in groups}
-    return search_for(operations, {group.file_id[: _BUCKET_DIGITS + 1] for group in groups}, () if "" in paths else paths)
+    return search_for(names, {group.file_id[: _BUCKET_DIGITS + 1] for group in groups}, () if "" in paths else paths)
 
 
 def _check_rescaled(now: TableState, mine: ComparedWrite, other: Instant, commit: CommitMetadata) -> None:
