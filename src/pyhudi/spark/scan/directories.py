@@ -101,9 +101,8 @@ class PartitionValues:
     def _evaluate(self, mapping: _Mapping, data: list[dict[str, Any]]) -> JavaObject:
         values = self._make.each(mapping.variable, mapping.made, self._make.from_json(data, mapping.array))
         try:
-            with (
-                self._evaluating
-            ):  # calls of constructors leave their arguments in the expression: a second thread would get those of the first
+            # Expressions that call a constructor hold the arguments of the call: two threads would get each other's files.
+            with self._evaluating:
                 return values.eval(None)
         except PySparkException as error:
             raise PartitionValueError(str(error)) from error
