@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from pyhudi.read.skipping import key_rows
 from pyhudi.spark.writer import local_join as joined_rows
 from pyhudi.sql.statement import statement
+from pyhudi.sql.write import merge_query
 from pyhudi.sql.write.merge_query import MergeQuery
 from pyhudi.sql.write.merge_text import merge_text
 from pyhudi.sql.write.write_target import open_for_change
@@ -129,7 +130,7 @@ def test_bounds_are_those_of_what_is_read(stored, monkeypatch):
     here, by_spark = both(stored, text)
     assert here == by_spark
     with monkeypatch.context() as patch:
-        patch.setattr(joined_rows, "_ROWS_MAX", 2)
+        patch.setattr(merge_query, "AS_VALUES", joined_rows.JoinLimits(2, 8 << 20))
         assert both(stored, text)[0] is None
     with monkeypatch.context() as patch:
         patch.setattr(joined_rows, "_BASE_FILE_FACTOR", 0)

@@ -42,10 +42,8 @@ from pyhudi.spark.input.small_input import is_made_of_values, rows_of_small_plan
 from pyhudi.spark.jvm import jvm
 from pyhudi.spec.files.file_group import FileSlice
 
-#: Where Spark's tasks begin to be worth their start: bytes of the source by Spark's estimate, files that may hold its matches, and rows.
-_SOURCE_BYTES_MAX: Final = 8 << 20
+#: Where Spark's tasks begin to be worth their start: files that may hold matches of the source.
 _FILES_MAX: Final = 512
-_ROWS_MAX: Final = 50_000
 #: Of base files little more is read than the columns of ON, hence they may have so many times the bytes of what is read whole.
 _BASE_FILE_FACTOR: Final = 32
 
@@ -54,6 +52,20 @@ _TYPES: Final = (*PLAIN_TYPES, TimestampType, TimestampNTZType)
 _WHOLE: Final = (ByteType(), ShortType(), IntegerType(), LongType())
 _ALIKE: Final = (StringType(), DateType())
 _NO_ROWS: Final = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class JoinLimits:
+    """Where Spark's tasks begin to be worth their start: rows of the source, or joined, and bytes of the source by Spark's estimate."""
+
+    rows: int
+    source_bytes: int
+
+
+#: For joined rows that Spark gets as values, whose expressions it evaluates on one thread.
+AS_VALUES: Final = JoinLimits(50_000, 8 << 20)
+#: For joined rows that stay columns of Arrow: 200,000 of four million take a third of the time of Spark's join.
+AS_COLUMNS: Final = JoinLimits(500_000, 64 << 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +110,7 @@ class LocalJoin:
         join: what is joined.
         columns: the columns that are joined, of the table and of the source.
         max_bytes: what is read of either side has at most as many bytes, however much would suit one process.
+        limits: how much is joined.
     """
 
     snapshot: Snapshot
@@ -106,30 +119,48 @@ class LocalJoin:
     join: Join
     columns: Sequence[tuple[StructField, StructField]]
     max_bytes: int
+    limits: JoinLimits
 
     def source_rows(self) -> pa.Table | None:
         """Return the rows of the source; None where they are many, or where Spark might have to run it once more."""
         if not is_made_of_values(self.source) and not _are_few(select(self.snapshot).slices(), self.max_bytes):
             return None
-        given = rows_of_small_plan(self.source, min(self.max_bytes, _SOURCE_BYTES_MAX))
-        return None if given is None or given.num_rows > _ROWS_MAX else given
+        given = rows_of_small_plan(self.source, min(self.max_bytes, self.limits.source_bytes))
+        return None if given is None or given.num_rows > self.limits.rows else given
 
     def matches(self, given: pa.Table, names: Sequence[str]) -> Matches | None:
         """Return which stored rows the rows of a source match, with some columns of the table; None where they are many."""
         fields = [ours for ours, _ in self.columns]
         keys = [_comparable(given.column(theirs.name)) for _, theirs in self.columns]
-        stored = _touched_keys(self.snapshot, names, fields, keys, self.max_bytes)
+        stored = self._touched_keys(names, fields, keys)
         if stored is None:
             return None
-        pairs = row_pairs(keys, [_comparable(stored.column(field.name)) for field in fields], _ROWS_MAX)
+        pairs = row_pairs(keys, [_comparable(stored.column(field.name)) for field in fields], self.limits.rows)
         return None if pairs is None else self._matches(given, stored, *pairs)
+
+    def _touched_keys(self, columns: Sequence[str], fields: Sequence[StructField], keys: Sequence[pa.ChunkedArray]) -> pa.Table | None:
+        """Return the stored rows that may have one of the keys; None where too many files may hold some, or too many rows have one."""
+        stored = with_meta_columns(self.snapshot.schema)
+        values = [_present_values(stored.field(field.name), column) for field, column in zip(fields, keys, strict=True)]
+        selection = _selection(self.snapshot, columns, {field.name: one for field, one in zip(fields, values, strict=True)})
+        file_slices = selection.slices()
+        if not _are_few(file_slices, self.max_bytes):
+            return None
+        batches, rows = [], 0
+        with contextlib.closing(read_slices(selection, file_slices)) as read:
+            for batch in read:
+                batches.append(batch)
+                rows += batch.num_rows
+                if rows > self.limits.rows:
+                    return None
+        return pa.Table.from_batches(batches, schema=selection.schema)
 
     def _matches(self, given: pa.Table, stored: pa.Table, given_numbers: Indices, stored_numbers: Indices) -> Matches | None:
         """Return those of the pairs of rows that are wanted, and rows without a match, in the order of the source."""
         unmatched = np.setdiff1d(np.arange(given.num_rows), given_numbers) if self.join.unmatched else _NO_ROWS
         if not self.join.matched:
             given_numbers = stored_numbers = _NO_ROWS
-        if len(given_numbers) + len(unmatched) > _ROWS_MAX:
+        if len(given_numbers) + len(unmatched) > self.limits.rows:
             return None
         order = np.argsort(np.concatenate([given_numbers, unmatched]), kind="stable")
         numbers = np.concatenate([given_numbers, unmatched])[order]
@@ -137,13 +168,15 @@ class LocalJoin:
         return Matches(given, stored, pa.array(numbers, pa.int64()), stored_or_none.take(pa.array(order)))
 
 
-def local_join(snapshot: Snapshot, target: DataFrame, source: DataFrame, join: Join, max_bytes: int) -> LocalJoin | None:
+def local_join(
+    snapshot: Snapshot, target: DataFrame, source: DataFrame, join: Join, max_bytes: int, limits: JoinLimits
+) -> LocalJoin | None:
     """Return a join that this process can make by the types of its columns, else None; arguments as of `LocalJoin`."""
     columns = [(_column(target, ours), _column(source, theirs)) for ours, theirs in join.pairs]
     if not all(_compare(*pair) for pair in columns) or not _are_values(snapshot, target, source):
         return None
     named = [(ours, theirs) for ours, theirs in columns if ours is not None and theirs is not None]
-    return LocalJoin(snapshot, target, source, join, named, max_bytes)
+    return LocalJoin(snapshot, target, source, join, named, max_bytes, limits)
 
 
 def joined_rows(local: LocalJoin) -> DataFrame | None:
@@ -184,26 +217,6 @@ def _are_values(snapshot: Snapshot, target: DataFrame, source: DataFrame) -> boo
         return False
     ours, theirs = (jvm.analyzed_plan(frame).outputSet() for frame in (target, source))
     return bool(ours.intersect(theirs).isEmpty())
-
-
-def _touched_keys(
-    snapshot: Snapshot, columns: Sequence[str], fields: Sequence[StructField], keys: Sequence[pa.ChunkedArray], max_bytes: int
-) -> pa.Table | None:
-    """Return the stored rows that may have one of the keys; None where too many files may hold some, or too many rows have one."""
-    stored = with_meta_columns(snapshot.schema)
-    values = [_present_values(stored.field(field.name), column) for field, column in zip(fields, keys, strict=True)]
-    selection = _selection(snapshot, columns, {field.name: one for field, one in zip(fields, values, strict=True)})
-    file_slices = selection.slices()
-    if not _are_few(file_slices, max_bytes):
-        return None
-    batches, rows = [], 0
-    with contextlib.closing(read_slices(selection, file_slices)) as read:
-        for batch in read:
-            batches.append(batch)
-            rows += batch.num_rows
-            if rows > _ROWS_MAX:
-                return None
-    return pa.Table.from_batches(batches, schema=selection.schema)
 
 
 def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -17,7 +17,7 @@ from pyspark.sql.types import DataType, DoubleType, LongType, MapType, StructFie
 from pyhudi.cache import cached_property
 from pyhudi.errors import SchemaError, with_subject
 from pyhudi.kernels.base_file.write_columns import DELETE_COLUMN
-from pyhudi.spark.writer.local_join import Join, LocalJoin, joined_rows, local_join
+from pyhudi.spark.writer.local_join import AS_COLUMNS, AS_VALUES, Join, JoinLimits, LocalJoin, joined_rows, local_join
 from pyhudi.spark.writer.source_merge import SourceMerge
 from pyhudi.sql.statement.statement import Statement
 from pyhudi.sql.text.tokens import quote
@@ -84,7 +84,7 @@ class MergeQuery:
         Raises:
             SchemaError: as `build`.
         """
-        local = self._local_join(max_bytes)
+        local = self._local_join(max_bytes, AS_VALUES)
         rows = None if local is None else joined_rows(local)
         if rows is None:
             return None
@@ -107,7 +107,7 @@ class MergeQuery:
             max_bytes: up to how much of source and table is read in this process.
         """
         assert self.stores_source_rows, "asked before"
-        local = self._local_join(max_bytes)
+        local = self._local_join(max_bytes, AS_COLUMNS)
         if local is None:
             return None
         columns = [(name, self._source[name.lower()].name) for name in self._target.columns]
@@ -121,7 +121,7 @@ class MergeQuery:
         numbers = (field.name for field in self._target.schema if isinstance(field.dataType, _TELLING))
         return next((name for name in (*config.ordering_fields, *numbers) if name in self._target.columns and name not in naming), None)
 
-    def _local_join(self, max_bytes: int) -> LocalJoin | None:
+    def _local_join(self, max_bytes: int, limits: JoinLimits) -> LocalJoin | None:
         """Return the join of source and table where this process may make it."""
         text, kinds = self._text, self._joined_kinds
         pairs = equalities(text)
@@ -129,7 +129,7 @@ class MergeQuery:
             return None
         table = self._statement.run_sql(f"SELECT * FROM {text.target}")  # noqa: S608 - the user's own
         join = Join(pairs, matched=MatchKind.MATCHED in kinds, unmatched=MatchKind.NOT_MATCHED in kinds)
-        return local_join(self._target.snapshot, table, self._source_rows, join, max_bytes)
+        return local_join(self._target.snapshot, table, self._source_rows, join, max_bytes, limits)
 
     def changed_columns(self) -> tuple[str, ...] | None:
         """Return the columns that the MERGE changes in live records; None when it may bring whole rows for them.
