@@ -46,7 +46,8 @@ def load_timeline(
     names = timeline_files(storage, config) if files is None else files
     active, archived = consistent_instants(storage, config, names)
     if not active.instants and RECREATED_FILE not in names and (damage := lost_timeline(storage, config)) is not None:
-        # what was seen may be of a first write that began meanwhile
+        # What was seen may be of a first write that began meanwhile, or of a version to which the table has gone and from which it is back.
+        raise_if_moved(storage, config)
         active, archived = consistent_instants(storage, config, timeline_files(storage, config))
         if not active.instants:
             raise_if_moved(storage, config)

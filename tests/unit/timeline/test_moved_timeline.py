@@ -8,7 +8,9 @@ import pytest
 
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table.table_config import TableConfig
-from pyhudi.storage.table_properties import create_properties
+from pyhudi.storage.memory_storage import MemoryStorage
+from pyhudi.storage.table_properties import PROPERTIES, create_properties
+from pyhudi.testing.intercepted_storage import Call, InterceptedStorage
 from pyhudi.timeline.instant_details import read_details
 from pyhudi.timeline.load_timeline import load_timeline
 from pyhudi.timeline.moved_timeline import MOVED_FILE, TimelineMovedError, check_not_moved, moved_path, reread_when_moved
@@ -53,6 +55,24 @@ def test_files_of_instants_are_found_where_an_upgrade_has_moved_them(storage, la
     storage.create(f".hoodie/timeline/{TIME}_{LATER}.commit", b"content")
     assert moved_path(storage, layout_1, DONE) == f".hoodie/timeline/{TIME}_{LATER}.commit"
     assert read_details(storage, layout_1, timeline, DONE) == b"content"
+
+
+def test_a_table_that_went_to_another_version_and_back_is_not_damaged(layout_1) -> None:
+    there, back = MemoryStorage(), MemoryStorage()
+    store(there, LAYOUT_2)
+    there.create(f".hoodie/timeline/{TIME}_{LATER}.commit", b"{}")
+    store(back, LAYOUT_1)
+    back.create(f".hoodie/{TIME}.commit", b"{}")
+
+    class Changing(InterceptedStorage):
+        """The table is of version 9 until somebody looks at its properties."""
+
+        def _pass(self, call: Call, effect, torn=None):
+            if call.path == PROPERTIES:
+                self.inner = back
+            return effect()
+
+    assert [one.requested for one in load_timeline(Changing(there), layout_1).instants] == [TIME]
 
 
 def test_opening_begins_again_once() -> None:
