@@ -11,13 +11,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterable, Iterator
 
-from pyhudi.service.rollback.rollback_plan import may_be_deleted
+from pyhudi.service.rollback.rollback_plan import listed_files, may_be_deleted
 from pyhudi.spec.actions.rollback import RollbackMetadata
 from pyhudi.spec.instant import Action, Instant
 from pyhudi.timeline.instant_details import read_action
 from pyhudi.timeline_archive.full_timeline import load_full_timeline
 from pyhudi.txn.locked_table import LockedTable
-from pyhudi.txn.markers import delete_markers, is_file_of, marked_files
+from pyhudi.txn.markers import delete_markers, marked_files
 
 _log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ def delete_markers_and_late_files(table: LockedTable, requested: str, deleted: C
     """Delete the markers of an instant that was rolled back, and the files that they name, but those that are deleted already."""
     marked = marked_files(table.storage, requested)
     if marked is not None:
-        _delete(table, requested, marked.difference(deleted))
+        _delete(table, requested, (path for path in marked.difference(deleted) if table.storage.stat(path) is not None))
         delete_markers(table.storage, requested)
 
 
@@ -40,32 +40,27 @@ def delete_late_files(table: LockedTable, archived: Collection[Instant]) -> None
         CorruptTableError: a rollback cannot be read, or there are such files and the archive has a gap.
     """
     staying = (one.requested for one in table.timeline.instants if one.action.writes_data and one not in archived)
-    late = dict(_late_files(table, min(staying, default=None)))
+    late = [(requested, paths) for requested, paths in _late_files(table, min(staying, default=None)) if paths]
     if not late:
         return
     known = {one.requested for one in load_full_timeline(table.storage, table.config).with_archived().instants}
-    for requested, paths in late.items():
+    for requested, paths in late:
         if requested not in known:
             _delete(table, requested, paths)
 
 
-def _late_files(table: LockedTable, bound: str | None) -> Iterator[tuple[str, set[str]]]:
+def _late_files(table: LockedTable, bound: str | None) -> Iterator[tuple[str, list[str]]]:
     for rollback in table.timeline.completed(Action.ROLLBACK):
         done = read_action(table.storage, table.config, rollback)
         if not isinstance(done, RollbackMetadata):
             continue
-        given_up = [time for time in done.commits if bound is None or time < bound]
-        if not given_up:
-            continue
-        files = [status.path for partition in done.partitions for status in table.storage.list(partition) if not status.is_dir]
-        for requested in given_up:
-            paths = {path for path in files if is_file_of(path, requested)}
-            if paths:
-                yield requested, paths
+        for requested in done.commits:
+            if bound is None or requested < bound:
+                yield requested, list(listed_files(table.storage, done.partitions, requested))
 
 
 def _delete(table: LockedTable, requested: str, paths: Iterable[str]) -> None:
-    late = sorted(path for path in paths if may_be_deleted(path, table.config) and table.storage.stat(path) is not None)
+    late = sorted(path for path in paths if may_be_deleted(path, table.config))
     for path in late:
         table.storage.delete(path)
     if late:

@@ -8,6 +8,7 @@ anywhere: then all partitions are. Log files of version 6 are not deleted, see `
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from pyhudi.errors import CorruptTableError, KeyFieldError
 from pyhudi.fsview.file_system_view import FileSystemView
@@ -18,6 +19,7 @@ from pyhudi.spec.files.file_group import is_in_partition, join_path
 from pyhudi.spec.files.file_names import parse_base_file_name, parse_log_file_name
 from pyhudi.spec.instant import Action, Instant, State
 from pyhudi.spec.table.table_config import TableConfig
+from pyhudi.storage.storage_protocol import Storage
 from pyhudi.timeline.instant_details import read_commit
 from pyhudi.txn.locked_table import LockedTable
 from pyhudi.txn.markers import is_file_of, marked_files
@@ -32,14 +34,17 @@ def plan_rollback(table: LockedTable, failed: Instant) -> RollbackPlan:
     partitions = {path.rpartition("/")[0] for path in marked or ()} | _profiled_partitions(table, failed)
     if marked is None and failed.state is State.INFLIGHT:
         partitions.update(FileSystemView(table.storage, table.config, table.timeline).partition_paths())
-    files = set(marked or ())
-    for partition in partitions:
-        listing = (status.path for status in table.storage.list(partition) if not status.is_dir)
-        files.update(path for path in listing if is_file_of(path, failed.requested))
+    files = set(marked or ()).union(listed_files(table.storage, partitions, failed.requested))
     requests = [request_of(table, path, failed.requested) for path in sorted(files) if may_be_deleted(path, table.config)]
     if table.config.layout == 1:
         requests += log_requests(table, failed)
     return RollbackPlan(InstantInfo(failed.requested, failed.action.value), tuple(requests))
+
+
+def listed_files(storage: Storage, partitions: Iterable[str], requested: str) -> Iterator[str]:
+    """Yield the data files in some partitions that have the time of an instant in their names."""
+    for partition in partitions:
+        yield from (status.path for status in storage.list(partition) if not status.is_dir and is_file_of(status.name, requested))
 
 
 def planned_files(plan: RollbackPlan) -> dict[str, list[str]]:
